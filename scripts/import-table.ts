@@ -142,19 +142,19 @@ export const RESTRICTIONS: readonly Restriction[] = [
   {
     what: "is an HTTP client",
     targets: ["undici"],
-    only: ["outbound/dial.ts", "outbound/caller-way.ts", "outbound/wire-call.ts"],
+    only: ["outbound/dial.ts", "outbound/guarded-requests.ts", "outbound/wire-call.ts"],
   },
   { what: "is a WebSocket client and server", targets: ["ws"], only: ["outbound/socket.ts", "http"] },
   {
     what: "gives the SSRF guard a resolver or a connector",
     targets: ["src/outbound/system-network.ts"],
-    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/caller-way.ts"],
+    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/guarded-requests.ts"],
   },
   {
     what: "opens a way out of the process",
     targets: ["src/outbound/*"],
-    names: ["createOutbound", "createGuard", "createCallerWay"],
-    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/caller-way.ts"],
+    names: ["createOutbound", "createGuard", "createGuardedRequests"],
+    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/guarded-requests.ts"],
   },
   {
     what: "loads the library of the tools, for which other callers should not wait",

@@ -3,7 +3,7 @@ import type { AppView } from "../contract/admin/apps.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import { storedSettings } from "../directory/stored.ts";
+import { storedSettings } from "../directory/stored-schemas.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 

@@ -11,7 +11,7 @@ import type { Tables } from "../storage/schema/tables.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
 import { type AppSettingsInput, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
-import { refuseManagedByFile, shownManager } from "./managed.ts";
+import { refuseManagedByFile, shownManager } from "./refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, alreadyExists } from "./refusals.ts";
 import type { AdminActor, AdminServices, Page, PageRequest } from "./services.ts";

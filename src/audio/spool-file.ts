@@ -1,6 +1,6 @@
 // The file of an upload that is too large for memory: written in the background, and read once per sending.
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { diskFullError } from "./no-room.ts";
+import { diskFullError } from "./disk-full-error.ts";
 
 /** For each of 200 concurrent uploads: twice these sizes took 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
 const READ_BYTES = 65_536;

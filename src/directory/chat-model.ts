@@ -1,10 +1,10 @@
 // Determines what a chat model on a connection supports: the catalogue entry, overridden by the operator's declaration [providers.declaration-wins]. Pure.
 import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
-import { ownMember } from "../lib/json/own-member.ts";
+import { ownProperty } from "../lib/json/own-property.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel, ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind } from "../providers/provider.ts";
-import type { StoredModel } from "./stored.ts";
+import type { StoredModel } from "./stored-schemas.ts";
 
 const NOTHING: ChatModel = { features: [], preferences: [], limits: {} };
 
@@ -15,7 +15,7 @@ export function chatModel(
   name: string,
   declared: StoredModel | undefined,
 ): ChatModel | null {
-  const catalogueModel = ownMember(provider?.models ?? {}, name) ?? ownMember(CHAT_MODELS[kind] ?? {}, name);
+  const catalogueModel = ownProperty(provider?.models ?? {}, name) ?? ownProperty(CHAT_MODELS[kind] ?? {}, name);
   if (declared === undefined) return catalogueModel ?? null;
   if (!declared.capabilities.includes("chat")) return null;
   const base = catalogueModel ?? provider?.unknownModel ?? NOTHING;

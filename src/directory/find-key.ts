@@ -5,7 +5,7 @@ import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
-import { settingsOf } from "./stored.ts";
+import { settingsOf } from "./stored-schemas.ts";
 
 /** Null: the key is unknown, revoked, or expired by the database's clock. */
 export async function findKey(database: Database, secretHash: Buffer, testMode: boolean): Promise<Principal | null> {

@@ -4,7 +4,7 @@ import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import { findKey } from "./find-key.ts";
-import { settingsOf } from "./stored.ts";
+import { settingsOf } from "./stored-schemas.ts";
 
 /** Null: the key is unknown, revoked or expired. */
 export async function findKeyById(database: Database, id: string): Promise<Principal | null> {

@@ -16,7 +16,7 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import { credentialPlace } from "../storage/secrets/secret-places.ts";
 import { accountKey } from "./account-key.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
-import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";
+import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored-schemas.ts";
 import { bypassRls } from "../storage/system.ts";
 
 export interface DirectoryServices {

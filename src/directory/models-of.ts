@@ -1,5 +1,5 @@
 // Lists every model of a provider account with its capabilities, and nothing about the account itself [providers.model-list]. Pure.
-import { ownMember } from "../lib/json/own-member.ts";
+import { ownProperty } from "../lib/json/own-property.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
@@ -25,7 +25,7 @@ export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, ada
     ...(chat === undefined ? [] : [...Object.keys(chat.models), ...Object.keys(CHAT_MODELS[kind] ?? {})]),
   ]);
   return [...names].toSorted().flatMap((name) => {
-    const declared = ownMember(models, name);
+    const declared = ownProperty(models, name);
     const model = {
       name,
       speech: speechModel(speech, name, declared, {}),

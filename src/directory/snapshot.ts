@@ -2,14 +2,14 @@
 // `load-directory.ts` builds it from storage.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { ownMember } from "../lib/json/own-member.ts";
+import { ownProperty } from "../lib/json/own-property.ts";
 import type { ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
 import { speechModel } from "./speech-model.ts";
-import type { StoredModel, StoredRoute } from "./stored.ts";
+import type { StoredModel, StoredRoute } from "./stored-schemas.ts";
 
 /** A stored provider account with its opened credential. */
 export interface Account {
@@ -155,7 +155,7 @@ function buildRoute(
     const found = accountOf(target.connection);
     if (found === undefined) return [];
     const { account, ownership } = found;
-    const declared = ownMember(account.models, target.model);
+    const declared = ownProperty(account.models, target.model);
     return [
       {
         position: index + 1,

@@ -1,12 +1,12 @@
 // Determines what a speech model on a connection supports: the adapter's catalogue entry, overridden by the operator's declaration
 // [providers.declaration-wins]. Pure.
 import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
-import { ownMember } from "../lib/json/own-member.ts";
+import { ownProperty } from "../lib/json/own-property.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
 import { USUAL_GRADE } from "../providers/receipts.ts";
 import { dropUnsupported } from "./drop-unsupported.ts";
-import type { StoredModel } from "./stored.ts";
+import type { StoredModel } from "./stored-schemas.ts";
 
 const NOTHING: SpeechModel = { features: {}, preferences: [], limits: {}, languages: "any", defaultLanguage: "auto" };
 
@@ -18,7 +18,7 @@ export function speechModel(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
-  const catalogueModel = ownMember(provider.models, name);
+  const catalogueModel = ownProperty(provider.models, name);
   const configuredModel =
     catalogueModel === undefined
       ? undefined

@@ -3,7 +3,7 @@
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
-import { diskFullError } from "../audio/no-room.ts";
+import { diskFullError } from "../audio/disk-full-error.ts";
 import { objectBody } from "../audio/spool.ts";
 import {
   type AudioCall,
@@ -20,7 +20,7 @@ import { audioAmount, reservationOf } from "../gateway/calls/call-accounting.ts"
 import { appOf } from "../gateway/account/app-of.ts";
 import { requireRoute, canSeeNames } from "../gateway/calls/refuse-route.ts";
 import { unpricedFor } from "../gateway/calls/resolve-account.ts";
-import { takenOver } from "../gateway/idempotency/taken-over.ts";
+import { slotTakenOver } from "../gateway/idempotency/slot-taken-over.ts";
 import { explain } from "../gateway/dry-run/explain.ts";
 import type { AudioRequest } from "../gateway/transcription/with-audio.ts";
 import { type ClaimedSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
@@ -140,7 +140,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     if (slot !== null) {
       // A preliminary expiry: the end of the job moves it.
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
-      if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
+      if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw slotTakenOver();
     }
     mayExist = true;
     return reply;
@@ -236,7 +236,7 @@ function reservationsFor(
 async function reserve({ gateway }: JobServices, tx: Transacting, reservation: Reservation): Promise<void> {
   const reserved = await gateway.ledger.reserveIn(tx, reservation);
   if (reserved.ok) return;
-  throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : takenOver();
+  throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : slotTakenOver();
 }
 
 function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: SuccessfulDecision): JobRequest {

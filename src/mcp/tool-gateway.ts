@@ -27,7 +27,7 @@ export interface ToolGateway {
   /** Whether a recording may be named by its path. */
   readonly readsFiles: boolean;
   readonly version: string;
-  /** Throws a refusal as `Refused`. */
+  /** Throws a refusal as `RefusedToolCall`. */
   /** Parses the JSON of an answer; rejects if it is invalid. */
   readonly parse: (text: string, signal: AbortSignal) => Promise<unknown>;
   readonly ask: (call: ToolCall, signal: AbortSignal) => Promise<ToolAnswer>;

@@ -3,7 +3,7 @@
 import { changeWindows, windowId } from "./store/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { LockedWindows } from "./store/held-budgets.ts";
+import type { LockedWindows } from "./store/lock-budget-windows.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";

@@ -12,7 +12,7 @@ import {
   type LockedWindows,
   lockBudgetWindows,
   lockingQueries,
-} from "./store/held-budgets.ts";
+} from "./store/lock-budget-windows.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import { PREPARED } from "../storage/connection/prepared.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
@@ -39,7 +39,7 @@ const NONE: LockedWindows = { rows: [], windows: [] };
 
 export interface SettledAndHeld {
   readonly settling: Settling;
-  /** The budgets of the apps and those that the settlements change. Null as in `holdBudgets`. */
+  /** The budgets of the apps and those that the settlements change. Null as in `lockBudgetWindows`. */
   readonly held: LockedWindows | null;
 }
 

@@ -1,7 +1,12 @@
 // The only place that opens outbound sockets: one HTTP exchange or WebSocket per call. Each call states who supplied the URL: the operator's are unrestricted,
 // all others go through the guard.
 import { Agent } from "undici";
-import { type CallerRequest, type CallerSocketRequest, type CallerWay, createCallerWay } from "./caller-way.ts";
+import {
+  type CallerRequest,
+  type CallerSocketRequest,
+  type GuardedRequests,
+  createGuardedRequests,
+} from "./guarded-requests.ts";
 import { createGuard, type GuardOptions } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { type SocketOutcome, openSocket, type WireSocketRequest } from "./socket.ts";
@@ -11,7 +16,7 @@ import type { WireRequest } from "./wire-call.ts";
 
 export { ConnectFailure, GuardRefusal, refusalOf, type RefusalReason } from "./refusal.ts";
 export type { Examination, GuardRule } from "./guard.ts";
-export type { CallerRequest, CallerSocketRequest } from "./caller-way.ts";
+export type { CallerRequest, CallerSocketRequest } from "./guarded-requests.ts";
 export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
 export type { OutboundSocket, SocketMessage } from "./socket.ts";
 export type { OutboundStream } from "./stream-reply.ts";
@@ -29,7 +34,7 @@ export interface SocketRequest extends WireSocketRequest {
 
 export type StreamRequest = OutboundRequest & StreamTimes;
 
-export interface Outbound extends Pick<CallerWay, "examine" | "vet" | "reach" | "judged"> {
+export interface Outbound extends Pick<GuardedRequests, "examine" | "vet" | "reach" | "judged"> {
   /** With `trust: "caller"` and without `wholeReply`, a body that is truncated, slow or longer than `maxReplyBytes` is returned as far as it was read. */
   exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
   /** Resolves with the head of the reply, whatever its status. */
@@ -57,7 +62,7 @@ export interface OutboundOptions {
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const agent = new Agent({ connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS }, ...HTTP_OPTIONS });
-  const callers = createCallerWay(options.guard === undefined ? null : createGuard(options.guard));
+  const callers = createGuardedRequests(options.guard === undefined ? null : createGuard(options.guard));
   let dispatched = 0;
   const count = (): void => void dispatched++;
   return {

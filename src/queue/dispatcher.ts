@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Job, PgBoss } from "pg-boss";
 import { createDueWakes } from "./due-wakes.ts";
-import { createTurnTaker } from "./turns.ts";
+import { createGroupOrder } from "./round-robin-groups.ts";
 
 export interface Message {
   readonly data: unknown;
@@ -44,7 +44,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
-  const turns = createTurnTaker();
+  const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   let fetching: Promise<void> | null = null;
 

@@ -75,7 +75,7 @@ export interface PreparedProcess {
   readonly ffmpeg: string | null;
   /** Prints for people, on stderr; the log goes to stdout. */
   readonly say: (text: string) => void;
-  /** Like `say`, with the time since the start. */
+  /** Like `printLine`, with the time since the start. */
   readonly step: (text: string) => void;
 }
 

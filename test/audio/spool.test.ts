@@ -6,7 +6,7 @@ import { access, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { diskFullError } from "../../src/audio/no-room.ts";
+import { diskFullError } from "../../src/audio/disk-full-error.ts";
 import { openSpool, type Spool, type SpooledAudio } from "../../src/audio/spool.ts";
 import { spoolFileName } from "../../src/audio/spool-leftovers.ts";
 import { GatewayError } from "../../src/contract/errors.ts";

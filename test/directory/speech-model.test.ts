@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatModel } from "../../src/directory/chat-model.ts";
 import { speechModel } from "../../src/directory/speech-model.ts";
-import { storedConnection } from "../../src/directory/stored.ts";
+import { storedConnection } from "../../src/directory/stored-schemas.ts";
 import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
 import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { openai } from "../../src/providers/openai/openai.ts";

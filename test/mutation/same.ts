@@ -27,7 +27,7 @@ const SAME: readonly Same[] = [
     why: UNREAD,
   },
   {
-    file: "src/outbound/caller-way.ts",
+    file: "src/outbound/guarded-requests.ts",
     after: 'if (isTaken) return !callback(new Error("one connection for one request"), null);',
     why: UNREAD,
   },

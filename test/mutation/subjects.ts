@@ -41,7 +41,7 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     { file: "src/outbound/guard.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/refusal.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/dial.ts", tests: WAY_OUT },
-    { file: "src/outbound/caller-way.ts", tests: WAY_OUT },
+    { file: "src/outbound/guarded-requests.ts", tests: WAY_OUT },
     { file: "src/outbound/wire-call.ts", tests: WAY_OUT },
     { file: "src/outbound/whole-reply.ts", tests: WAY_OUT },
     { file: "src/outbound/stream-reply.ts", tests: WAY_OUT },

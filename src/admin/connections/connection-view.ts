@@ -2,10 +2,10 @@
 import { inFileForm } from "../../config/print-configuration.ts";
 import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { connectionSection, type ParsedConnection } from "../../contract/set-up/connection.ts";
-import { providerKind, storedConnection } from "../../directory/stored.ts";
+import { providerKind, storedConnection } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { ConnectionRow } from "../../storage/schema/tables.ts";
-import { shownManager } from "../managed.ts";
+import { shownManager } from "../refuse-managed.ts";
 
 export function viewConnection(row: ConnectionRow): ConnectionView {
   const { timeout_seconds, models } = connectionFacts(row);

@@ -14,7 +14,7 @@ import type { Handle } from "../../storage/system.ts";
 import type { ConnectionRow } from "../../storage/schema/tables.ts";
 import { connectionFacts, isSameConnection, viewConnection } from "./connection-view.ts";
 import { judgeConnection, storedRouteFaults } from "../judge-set-up.ts";
-import { refuseManagedByFile } from "../managed.ts";
+import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";
 import type { Page, PageRequest } from "../services.ts";

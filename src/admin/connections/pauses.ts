@@ -4,7 +4,7 @@ import type { PauseList, PauseView, Resumption } from "../../contract/admin/paus
 import { accountKey, isWithin, placeKey } from "../../directory/account-key.ts";
 import { modelsOf } from "../../directory/models-of.ts";
 import { type Adapters, PLATFORM } from "../../directory/snapshot.ts";
-import { providerKind, storedConnection } from "../../directory/stored.ts";
+import { providerKind, storedConnection } from "../../directory/stored-schemas.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import type { ReportingCircuits } from "../../providers/health.ts";
 import { announceChange } from "../../storage/connection/announce.ts";

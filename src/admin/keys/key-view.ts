@@ -4,7 +4,7 @@ import type { KeyView } from "../../contract/admin/keys.ts";
 import { SCOPES, type Scope } from "../../contract/scopes.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import { shownSettings } from "../app-settings.ts";
-import { shownManager } from "../managed.ts";
+import { shownManager } from "../refuse-managed.ts";
 
 /** `now`: the database's clock, read with the row. */
 export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };

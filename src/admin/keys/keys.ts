@@ -13,7 +13,7 @@ import type { WorkspaceRef } from "../apps.ts";
 import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
 import { appOf, type KeyInput, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
 import { toAuditRecord, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
-import { refuseManagedByFile } from "../managed.ts";
+import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";

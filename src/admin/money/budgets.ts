@@ -13,7 +13,7 @@ import { upsertBudget } from "../../metering/store/upsert-budget.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange } from "../audit/audit-change.ts";
 import { findApp, holdApp, type AppRef } from "../apps.ts";
-import { refuseManagedByFile, shownManager } from "../managed.ts";
+import { refuseManagedByFile, shownManager } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";

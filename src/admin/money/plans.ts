@@ -13,7 +13,7 @@ import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
-import { refuseManagedByFile, shownManager } from "../managed.ts";
+import { refuseManagedByFile, shownManager } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch, alreadyExists } from "../refusals.ts";
 import type { AdminActor, AdminServices, Page, PageRequest } from "../services.ts";

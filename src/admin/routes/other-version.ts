@@ -3,7 +3,7 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteVersionView } from "../../contract/admin/routes.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { type DirectoryScope, PLATFORM, type RouteOfScope } from "../../directory/snapshot.ts";
-import { storedRoute } from "../../directory/stored.ts";
+import { storedRoute } from "../../directory/stored-schemas.ts";
 import { readRoute, readRouteVersion } from "../../directory/store/routes.ts";
 import type { Handle } from "../../storage/system.ts";
 import { noSuch } from "../refusals.ts";

@@ -3,7 +3,7 @@
 import { GatewayError } from "../../contract/errors.ts";
 import type { PurposeList } from "../../contract/admin/routes.ts";
 import { purposeSection } from "../../contract/set-up/route.ts";
-import { type StoredRoute, storedRoute } from "../../directory/stored.ts";
+import { type StoredRoute, storedRoute } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { addRouteVersion, publishRouteVersion } from "../../directory/store/routes.ts";

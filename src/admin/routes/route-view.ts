@@ -2,9 +2,9 @@
 import { inFileForm } from "../../config/print-configuration.ts";
 import type { PurposeList, RouteVersionView, RouteView } from "../../contract/admin/routes.ts";
 import { purposeSection, routeSection } from "../../contract/set-up/route.ts";
-import { type StoredRoute, storedRoute } from "../../directory/stored.ts";
+import { type StoredRoute, storedRoute } from "../../directory/stored-schemas.ts";
 import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
-import { shownManager } from "../managed.ts";
+import { shownManager } from "../refuse-managed.ts";
 
 /** `latest`: the version of the row's `latest_version`. */
 export function viewRoute(row: RouteRow, latest: RouteVersionRow | null): RouteView {

@@ -5,7 +5,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteView } from "../../contract/admin/routes.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
-import { storedRoute } from "../../directory/stored.ts";
+import { storedRoute } from "../../directory/stored-schemas.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { Transacting } from "../../storage/database.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../directory/store/routes.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";
 import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
-import { refuseManagedByFile } from "../managed.ts";
+import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";
 import { viewRoute } from "./route-view.ts";

@@ -2,7 +2,7 @@
 import { type KeyView, keyView } from "../../contract/admin/keys.ts";
 import { confirm } from "../confirm.ts";
 import { type GatewayOptions, openSession, type Session, parseReply, workspacePath } from "../gateway-session.ts";
-import { type ListOptions, printList, readList } from "../lists.ts";
+import { type ListOptions, printList, readList } from "../print-list.ts";
 import { formatFields, printJson } from "../print.ts";
 import { readObjectFile } from "../read-argument.ts";
 import { type Terminal, write } from "../terminal.ts";

@@ -7,7 +7,7 @@ import { EXIT } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
 import type { AdminOptions } from "./keys.ts";
-import { printList, readList } from "../lists.ts";
+import { printList, readList } from "../print-list.ts";
 import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "../print.ts";
 import { readHealth, stateOf } from "../inspect/provider-health.ts";

@@ -3,7 +3,7 @@ import { keyDescription, type PublishedPurpose } from "../../contract/account.ts
 import { type RoutingDecision, routingDecision } from "../../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, readDocument, parseReply } from "../gateway-session.ts";
-import { printList } from "../lists.ts";
+import { printList } from "../print-list.ts";
 import { formatFields, printJson } from "../print.ts";
 import { sendAudio } from "../use/send-audio.ts";
 import { CliError, type Terminal, write } from "../terminal.ts";

@@ -11,7 +11,7 @@ import { confirm } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openSession, readDocument, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import type { AdminOptions } from "./keys.ts";
-import { type ListOptions, printList, readList, readPages } from "../lists.ts";
+import { type ListOptions, printList, readList, readPages } from "../print-list.ts";
 import { formatFields, printJson } from "../print.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 

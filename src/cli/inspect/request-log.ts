@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../../contract/admin/request-list.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openSession, type PlaceOptions, type Session, workspacePath } from "../gateway-session.ts";
-import { type ListRequest, readList, readPages, USUAL_LINES } from "../lists.ts";
+import { type ListRequest, readList, readPages, USUAL_LINES } from "../print-list.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 /** On the admin listener: requests of every workspace. */

@@ -12,7 +12,7 @@ import {
   parseReply,
 } from "../gateway-session.ts";
 import { audioSeconds, describeJob, markedState, nextOf, stateOf } from "./job-text.ts";
-import { type ListOptions, printList, readList } from "../lists.ts";
+import { type ListOptions, printList, readList } from "../print-list.ts";
 import { printJson, printResult, requireWritable } from "../print.ts";
 import { readText } from "../read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";

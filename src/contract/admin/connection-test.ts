@@ -3,7 +3,7 @@ import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
-import { mirrorForAllOwners } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
 
 /** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [

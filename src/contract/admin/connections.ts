@@ -14,7 +14,7 @@ import {
 import { testConnectionContracts } from "./connection-test.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { connectionSection } from "../set-up/connection.ts";
-import { mirrorForAllOwners } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({

@@ -12,7 +12,7 @@ import {
   time,
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
-import { mirrorForAllOwners } from "../set-up/everywhere.ts";
+import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
 import { purposeSection, routeSection } from "../set-up/route.ts";
 import { deletedView } from "./workspaces.ts";
 

@@ -1,7 +1,7 @@
 // Deletes what a provider keeps of a run once the run's end is stored, whether it succeeded, failed, was cancelled or abandoned. The task is stored before the
 // first poll, so that no crash loses it [jobs.deletion-durable].
 import { z } from "zod";
-import { providerKind } from "../../directory/stored.ts";
+import { providerKind } from "../../directory/stored-schemas.ts";
 import { ProviderError, type RemoteRun } from "../../providers/io.ts";
 import { PLAIN_REPLY } from "../../providers/wire/reply-bounds.ts";
 import { removeKept } from "../../providers/wire/run-remote.ts";

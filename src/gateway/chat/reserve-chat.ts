@@ -5,7 +5,7 @@ import type { AttemptLedger } from "./attempt-ledger.ts";
 import type { ChatCaller, ChatCandidate } from "./chat-call.ts";
 import { type ChatBilling, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import type { GatewayServices } from "../services.ts";
-import { takenOver } from "../idempotency/taken-over.ts";
+import { slotTakenOver } from "../idempotency/slot-taken-over.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 
@@ -53,7 +53,7 @@ export async function reserveChat(
       }),
     );
     if (reserved.ok) return billing;
-    if ("slotLost" in reserved) throw takenOver();
+    if ("slotLost" in reserved) throw slotTakenOver();
     const funding = reserved.exceeded.budgetKind === "allowance" ? nextFunding(billing.funding) : null;
     if (funding === null) throw budgetExceeded(reserved.exceeded);
     billing = { ...billing, funding };

@@ -6,7 +6,7 @@ import { budgetExceeded } from "../calls/budget-exceeded.ts";
 import type { CallJournal, Payer } from "../calls/candidate-run.ts";
 import type { GatewayReply } from "../reply.ts";
 import type { GatewayServices } from "../services.ts";
-import { takenOver } from "./taken-over.ts";
+import { slotTakenOver } from "./slot-taken-over.ts";
 import type { ClaimedSlot } from "./with-slot.ts";
 import { settleWhenAvailable } from "../calls/settle-when-available.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
@@ -47,7 +47,7 @@ export function createSlotJournal(
       );
       if (reserved.ok) return reservation.attemptId;
       if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
-      throw takenOver();
+      throw slotTakenOver();
     },
     dispatched: () => slot?.markDispatched(),
     settle: async (settlement) => {

@@ -21,7 +21,7 @@ import {
 } from "../../contract/admin/connections.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields, readQuery } from "../body/read-fields.ts";
-import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
+import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./owner-endpoints.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 
 const LIST = "connections";

@@ -7,7 +7,7 @@ import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
 import { postAudioUrlCheck } from "./audio-url-check.ts";
 import { postApply } from "./apply.ts";
 import { connectionEndpoints } from "./connections.ts";
-import type { EverywhereEndpoint } from "./everywhere.ts";
+import type { EverywhereEndpoint } from "./owner-endpoints.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { modelsEndpoint } from "./models.ts";
 import { explainEndpoint } from "./explain.ts";

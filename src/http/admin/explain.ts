@@ -12,7 +12,7 @@ import { refuseBoth } from "../endpoints/post-transcription.ts";
 import { createFaults } from "../body/validation-issues.ts";
 import { type FieldSchema, judgedFields } from "../body/fields.ts";
 import { readPassedOn } from "../body/read-fields.ts";
-import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
+import { everywhereEndpoint, type EverywhereEndpoint } from "./owner-endpoints.ts";
 import type { AdminEdge } from "./frame.ts";
 
 /** A chat's messages may be long. */

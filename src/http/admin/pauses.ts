@@ -9,7 +9,7 @@ import {
 } from "../../contract/admin/pauses.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields } from "../body/read-fields.ts";
-import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
+import { everywhereEndpoint, type EverywhereEndpoint } from "./owner-endpoints.ts";
 import type { AdminEdge } from "./frame.ts";
 
 export function pauseEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {

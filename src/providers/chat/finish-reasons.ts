@@ -1,5 +1,5 @@
 // Maps the finish reasons of every chat protocol, and of servers with their own words, to the four of this API.
-import { ownMember } from "../../lib/json/own-member.ts";
+import { ownProperty } from "../../lib/json/own-property.ts";
 import type { ChatFinishReason, ChatResult } from "./chat-provider.ts";
 import { ProviderError } from "../io.ts";
 
@@ -69,7 +69,7 @@ export function hasReason(reason: string | null | undefined): reason is string {
 
 /** `hasContent`: without content, an unknown finish reason is no proof of an answer. */
 export function endingOf(reason: string, hasContent: boolean): ChatEnding {
-  const meaning = ownMember(FINISH_REASONS, reason) ?? ownMember(FINISH_REASONS, plainWord(reason));
+  const meaning = ownProperty(FINISH_REASONS, reason) ?? ownProperty(FINISH_REASONS, plainWord(reason));
   if (meaning === FAILED || (meaning === undefined && !hasContent))
     throw new ProviderError("bad_reply", { reason: "odd_finish" });
   return meaning === undefined ? UNNAMED_ENDING : { reason: meaning, isUnknown: false };

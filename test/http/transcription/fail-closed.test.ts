@@ -8,7 +8,7 @@ import type { Lack } from "../../../src/contract/features.ts";
 import { brand } from "../../../src/contract/ids.ts";
 import type { TranscriptionFields } from "../../../src/contract/transcription.ts";
 import { type Account, createDirectory, PLATFORM } from "../../../src/directory/snapshot.ts";
-import { storedRoute } from "../../../src/directory/stored.ts";
+import { storedRoute } from "../../../src/directory/stored-schemas.ts";
 import { chatProviders, providers } from "../../../src/providers/registry.ts";
 import { decideRoute, type RouteDecision } from "../../../src/routing/decide-route.ts";
 import { fixture } from "../../audio/build-audio.ts";

@@ -29,7 +29,7 @@ type Send = <T>(
   work: (dispatcher: Dispatcher, wire: WireRequest & StreamTimes) => Promise<T>,
 ) => Promise<T>;
 
-export interface CallerWay {
+export interface GuardedRequests {
   readonly send: Send;
   /** The connection stays open while the reply is read, at most for the request's timeout. */
   open(request: CallerRequest & StreamTimes, count: () => void): Promise<OutboundStream>;
@@ -49,7 +49,7 @@ export interface CallerWay {
   destroy(): Promise<void>;
 }
 
-export function createCallerWay(guard: Guard | null): CallerWay {
+export function createGuardedRequests(guard: Guard | null): GuardedRequests {
   const pending = new Set<Promise<unknown>>();
   const sockets = new Set<Socket>();
 

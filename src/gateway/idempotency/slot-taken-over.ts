@@ -2,7 +2,7 @@
 // [idempotency.fencing].
 import { GatewayError } from "../../contract/errors.ts";
 
-export function takenOver(): GatewayError {
+export function slotTakenOver(): GatewayError {
   return new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
     message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
   });

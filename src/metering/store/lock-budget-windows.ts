@@ -39,7 +39,7 @@ export function lockingQueries(apps: readonly AppOf[], more: RawBuilder<unknown>
 /** An array, for the planner: PostgreSQL expects few values of an array but a hundred rows of a function, for which it would scan the table. */
 const ASKED = sql.raw("array(select id from asked)");
 
-/** For statements with the `holding` parts. */
+/** For statements with the `lockingQueries` parts. */
 export const WANTED_COUNT = sql`(select count(*) as wanted from budgets where id = any(${ASKED})) as counted`;
 export const LOCKED_COLUMNS = sql`counted.wanted, held.*`;
 

@@ -1,7 +1,7 @@
 // Round-robin state of a queue's groups [jobs.fairness]: a group that runs nothing and was not served in this round comes before
 // all others, so that a single message never waits for the backlogs of several groups.
 
-export interface Turns {
+export interface GroupOrder {
   /** Whether a group that was not served in this round may have a message. */
   isOpen(): boolean;
   /** Starts a search for such a group, and returns the groups to ignore. */
@@ -14,7 +14,7 @@ export interface Turns {
   news(): void;
 }
 
-export function createTurnTaker(): Turns {
+export function createGroupOrder(): GroupOrder {
   const served = new Set<string>();
   let isQuiet = false;
   let hasNews = false;
