@@ -48,7 +48,7 @@ const ROOMS: readonly (readonly [RegExp, string])[] = [
   [/src\/audio\/spool/u, "audio/spool"],
   [/src\/audio\//u, "audio/measure"],
   [/src\/(jobs|queue)\//u, "jobs"],
-  [/src\/objects\/|node_modules\/flydrive\//u, "objects"],
+  [/src\/objects\/|node_modules\/(@aws-sdk|@smithy)\//u, "objects"],
   [/src\/(http|auth)\//u, "http"],
   [/src\/(metering|storage)\//u, "metering"],
   [/src\/outbound\//u, "outbound"],

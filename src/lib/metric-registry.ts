@@ -1,5 +1,6 @@
-// Counters, gauges and histograms in the Prometheus text format. Each metric has fixed labels and a limit on its series. Series beyond the limit are
-// counted as one, so that callers cannot make the process grow.
+// Prometheus metrics of prom-client, with a limit on the series of each metric. Series beyond the limit are counted as one, so that callers cannot make
+// the process grow [metrics.bounded-series].
+import { Counter as PromCounter, Gauge, Histogram as PromHistogram, Registry } from "prom-client";
 
 export interface Counter {
   add(labels: readonly string[], amount?: number): void;
@@ -22,115 +23,75 @@ export interface MetricRegistry {
   text(): Promise<string>;
 }
 
+export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+
 const MAX_SERIES = 1_000;
 const REST = "other";
 /** Separates label values, which contain no control characters. */
 const BETWEEN = "\u0000";
 
-export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
 export function createMetricRegistry(): MetricRegistry {
-  const metrics: (() => Promise<readonly string[]>)[] = [];
+  const registry = new Registry();
+  const registers = [registry];
   return {
-    counter(name, help, labels = []) {
-      const series = createSeries(labels, () => ({ value: 0 }));
-      metrics.push(async () => [
-        ...head(name, help, "counter"),
-        ...series.all().map(([pairs, { value }]) => line(name, pairs, value)),
-      ]);
+    counter(name, help, labelNames = []) {
+      const metric = new PromCounter({ name, help, labelNames, registers });
+      const labelsOf = boundSeries(labelNames);
       return {
         add: (values, amount = 1) => {
-          series.of(values).value += amount;
+          // prom-client throws on other amounts, but a metric must not fail the request that it counts.
+          if (Number.isFinite(amount) && amount >= 0) metric.inc(labelsOf(values), amount);
         },
       };
     },
-    histogram(name, help, labels, bounds) {
-      const series = createSeries(labels, () => ({ counts: new Float64Array(bounds.length + 1), sum: 0 }));
-      metrics.push(async () => [
-        ...head(name, help, "histogram"),
-        ...series.all().flatMap(([pairs, { counts, sum }]) => histogramLines(name, pairs, bounds, counts, sum)),
-      ]);
+    histogram(name, help, labelNames, bounds) {
+      const metric = new PromHistogram({ name, help, labelNames, registers, buckets: [...bounds] });
+      const labelsOf = boundSeries(labelNames);
       return {
         observe: (values, value) => {
-          const found = series.of(values);
-          let index = 0;
-          while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1;
-          found.counts[index] = (found.counts[index] ?? 0) + 1;
-          found.sum += value;
+          if (Number.isFinite(value)) metric.observe(labelsOf(values), value);
         },
       };
     },
-    gauge(name, help, labels, read) {
-      metrics.push(async () => {
-        const samples = await read().catch(() => null);
-        if (samples === null) return [];
-        return [
-          ...head(name, help, "gauge"),
-          ...samples.slice(0, MAX_SERIES).map((sample) => line(name, pairsOf(labels, sample.labels), sample.value)),
-        ];
-      });
+    gauge(name, help, labelNames, read) {
+      const collect = async (): Promise<void> => {
+        const samples = await read();
+        metric.reset();
+        for (const { labels, value } of samples.slice(0, MAX_SERIES)) metric.set(named(labelNames, labels), value);
+      };
+      const metric = new Gauge({ name, help, labelNames, registers, collect });
     },
-    text: async () => `${(await Promise.all(metrics.map((metric) => metric()))).flat().join("\n")}\n`,
+    text: async () => {
+      const metrics = registry.getMetricsAsArray();
+      const texts = await Promise.all(
+        metrics.map(({ name }) => registry.getSingleMetricAsString(name).then(withLineEnd, () => "")),
+      );
+      return texts.join("");
+    },
   };
 }
 
-function createSeries<S>(labels: readonly string[], make: () => S) {
-  const series = new Map<string, S>();
-  const rest = labels.map(() => REST).join(BETWEEN);
-  // Most calls use the same labels as the call before.
-  let latest: { readonly values: readonly string[]; readonly kept: S } | null = null;
-  return {
-    of: (values: readonly string[]): S => {
-      if (latest === null || !isSame(latest.values, values)) latest = { values, kept: find(values) };
-      return latest.kept;
-    },
-    all: () => [...series].map(([key, value]) => [pairsOf(labels, key.split(BETWEEN)), value] as const),
+type Labels = Readonly<Record<string, string>>;
+
+/** Names label values. The values of series beyond the limit are replaced. */
+function boundSeries(names: readonly string[]): (values: readonly string[]) => Labels {
+  const series = new Map<string, Labels>();
+  const rest = named(names, Array(names.length).fill(REST));
+  return (values) => {
+    const key = values.join(BETWEEN);
+    const known = series.get(key);
+    if (known !== undefined) return known;
+    if (series.size >= MAX_SERIES - 1) return rest;
+    const labels = named(names, values);
+    series.set(key, labels);
+    return labels;
   };
-
-  function find(values: readonly string[]): S {
-    const key = values.length === 1 ? (values[0] ?? "") : values.join(BETWEEN);
-    const found = series.get(key);
-    if (found !== undefined) return found;
-    const kept = series.size < MAX_SERIES - 1 ? key : rest;
-    const made = series.get(kept) ?? make();
-    series.set(kept, made);
-    return made;
-  }
 }
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
-  return true;
+function named(names: readonly string[], values: readonly string[]): Labels {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
 }
 
-function histogramLines(
-  name: string,
-  pairs: string,
-  bounds: readonly number[],
-  counts: Float64Array,
-  sum: number,
-): readonly string[] {
-  let total = 0;
-  const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, index) => {
-    total += counts[index] ?? 0;
-    const le = `le="${bound === Number.POSITIVE_INFINITY ? "+Inf" : bound}"`;
-    return line(`${name}_bucket`, pairs === "" ? le : `${pairs},${le}`, total);
-  });
-  return [...buckets, line(`${name}_sum`, pairs, sum), line(`${name}_count`, pairs, total)];
-}
-
-function head(name: string, help: string, type: string): readonly string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-}
-
-function line(name: string, pairs: string, value: number): string {
-  return `${name}${pairs === "" ? "" : `{${pairs}}`} ${value}`;
-}
-
-function pairsOf(labels: readonly string[], values: readonly string[]): string {
-  return labels.map((label, index) => `${label}="${escaped(values[index] ?? "")}"`).join(",");
-}
-
-function escaped(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+function withLineEnd(text: string): string {
+  return `${text}\n`;
 }

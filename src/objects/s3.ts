@@ -1,8 +1,13 @@
-// Stores objects in an S3-compatible store, whose PUT is atomic. flydrive reads, removes and lists, but its `putStream` cannot be aborted, and a body
-// that fails would leave the request open forever, so puts use the S3 client directly.
+// Stores objects in an S3-compatible store, whose PUT is atomic.
 import { Readable } from "node:stream";
-import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { S3Driver } from "flydrive/drivers/s3";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  NoSuchKey,
+  paginateListObjectsV2,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import type { ObjectBackend } from "./backend.ts";
 
 export interface S3Settings {
@@ -21,25 +26,21 @@ const IDLE_MS = 300_000;
 
 export function openS3(settings: S3Settings): ObjectBackend {
   const client = connect(settings);
-  const driver = new S3Driver({ client, bucket: settings.bucket, visibility: "private", supportsACL: false });
   const prefix = settings.prefix.replaceAll(/^\/+|\/+$/gu, "");
   const storeKey = (key: string) => (prefix === "" ? key : `${prefix}/${key}`);
   const keyOf = (name: string) => (prefix === "" ? name : name.slice(prefix.length + 1));
+  const addressOf = (key: string) => ({ Bucket: settings.bucket, Key: storeKey(key) });
 
   return {
     async put(key, body, sizeBytes) {
       const abort = new AbortController();
       const stream = Readable.from(body, { objectMode: false });
+      // Otherwise a body that fails would leave the request open forever.
       stream.once("error", () => abort.abort());
       try {
         // With a content length the body is streamed. Without one, the client would buffer it or use chunked signing,
         // which many stores do not support.
-        const command = new PutObjectCommand({
-          Bucket: settings.bucket,
-          Key: storeKey(key),
-          Body: stream,
-          ContentLength: sizeBytes,
-        });
+        const command = new PutObjectCommand({ ...addressOf(key), Body: stream, ContentLength: sizeBytes });
         await client.send(command, { abortSignal: abort.signal });
       } catch (error) {
         throw stream.errored ?? error;
@@ -48,26 +49,23 @@ export function openS3(settings: S3Settings): ObjectBackend {
       }
     },
     async open(key) {
-      try {
-        return await driver.getStream(storeKey(key));
-      } catch (error) {
+      const object = await client.send(new GetObjectCommand(addressOf(key))).catch((error: unknown) => {
         // A missing bucket is a configuration error, not a missing object.
-        if (error instanceof Error && error.name === "NoSuchKey") return null;
+        if (error instanceof NoSuchKey) return null;
         throw error;
-      }
+      });
+      if (object === null) return null;
+      if (object.Body instanceof Readable) return object.Body;
+      throw new Error("the S3 client returned an object without a stream");
     },
-    remove: (key) => driver.delete(storeKey(key)),
+    async remove(key) {
+      await client.send(new DeleteObjectCommand(addressOf(key)));
+    },
     async *list(folder) {
-      let token: string | undefined;
-      do {
-        const page = await driver.listAll(`${storeKey(folder)}/`, {
-          recursive: true,
-          ...(token === undefined ? {} : { paginationToken: token }),
-        });
-        for (const object of page.objects)
-          if (object.isFile) yield { key: keyOf(object.key), modifiedAt: (await object.getMetaData()).lastModified };
-        token = page.paginationToken;
-      } while (token !== undefined);
+      const pages = paginateListObjectsV2({ client }, { Bucket: settings.bucket, Prefix: `${storeKey(folder)}/` });
+      for await (const { Contents: objects = [] } of pages)
+        for (const { Key: name, LastModified: modifiedAt } of objects)
+          if (name !== undefined && modifiedAt !== undefined) yield { key: keyOf(name), modifiedAt };
     },
     close: () => client.destroy(),
   };
@@ -75,7 +73,7 @@ export function openS3(settings: S3Settings): ObjectBackend {
 
 function connect(settings: S3Settings): S3Client {
   const { accessKeyId, secretAccessKey, endpoint } = settings;
-  // A self-hosted store has no regions, but the signature names one. The driver finds Amazon's region itself.
+  // A self-hosted store has no regions, but the signature names one. The SDK finds Amazon's region itself.
   const region = settings.region ?? (endpoint === null ? null : "us-east-1");
   return new S3Client({
     ...(region === null ? {} : { region }),
@@ -85,7 +83,7 @@ function connect(settings: S3Settings): S3Client {
     // Many other stores reject the checksum trailers that Amazon's SDK sends by default.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    // The driver would print the errors that it also throws.
+    // Without a logger the SDK warns on the console about uploads that it cannot repeat, and throws the error as well.
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: IDLE_MS },
   });

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { assertNever } from "../lib/assert-never.ts";
 import { openDirectory } from "./directory.ts";
-import { openS3, type S3Settings } from "./s3.ts";
+import type { S3Settings } from "./s3.ts";
 import type { ObjectBackend } from "./backend.ts";
 
 export interface ObjectStore {
@@ -74,8 +74,11 @@ async function openBackend(settings: ObjectStoreSettings): Promise<ObjectBackend
   switch (settings.kind) {
     case "file":
       return openDirectory(settings.directory);
-    case "s3":
+    case "s3": {
+      // Loaded here, because the S3 client is some 25 MiB that a directory does not need.
+      const { openS3 } = await import("./s3.ts");
       return openS3(settings);
+    }
     default:
       return assertNever(settings);
   }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import type { Socket } from "node:net";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -156,6 +157,39 @@ test("storage.objects-private: files and folders of a directory are for their ow
   assert.equal(statSync(join(directory, "modes/deep/object")).mode & 0o777, 0o600);
   for (const folder of ["", "modes", "modes/deep", ".incoming"])
     assert.equal(statSync(join(directory, folder)).mode & 0o777, 0o700, folder);
+});
+
+test("storage.objects-listing: a folder that is removed while its directory is listed is skipped, and every other one is listed", async () => {
+  const store = await openObjectStore(settings.directory);
+  for (const folder of ["a", "b", "c"]) await put(store, `walked/${folder}/object`, Buffer.from("x"));
+  const listing = store.listOlder("walked", new Date(Date.now() + 60_000))[Symbol.asyncIterator]();
+  const first = await listing.next();
+  const removed = ["walked/a/object", "walked/b/object", "walked/c/object"].find((key) => key !== first.value);
+  await store.remove(removed ?? "");
+  assert.equal((await listing.next()).done, false);
+  assert.equal((await listing.next()).done, true);
+});
+
+test("storage.objects-listing: a listing of S3 reads every page", async () => {
+  const pages = {
+    first: "<NextContinuationToken>next</NextContinuationToken><IsTruncated>true</IsTruncated>",
+    next: "<IsTruncated>false</IsTruncated>",
+  };
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? "", "http://store");
+    const page = searchParams.get("continuation-token") === "next" ? "next" : "first";
+    const object = `<Contents><Key>a/b/older/${page}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>`;
+    response.setHeader("content-type", "application/xml");
+    response.end(`<ListBucketResult>${object}${pages[page]}</ListBucketResult>`);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const store = await openObjectStore({ kind: "s3", ...s3.settings, endpoint, prefix: "a/b" });
+  assert.deepEqual(await Array.fromAsync(store.listOlder("older", new Date())), ["older/first", "older/next"]);
+  store.close();
+  server.closeAllConnections();
+  server.close();
 });
 
 test("storage.objects-whole: in a directory nothing appears under a key before all of it is written, and a failed put leaves no file", async () => {

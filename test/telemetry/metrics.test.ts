@@ -102,7 +102,7 @@ test("metrics.values: requests, calls, a fallback and its reason, audio and its 
     gateway.configuration.workspaces.flatMap((each) => each.apps).length,
   );
   assert.equal(value('svc_provider_circuit_state{provider="deepgram",model="nova-3"}'), 0);
-  const histogram = 'svc_http_request_duration_seconds_bucket{route="/v1/transcription",method="POST",le="+Inf"}';
+  const histogram = 'svc_http_request_duration_seconds_bucket{le="+Inf",route="/v1/transcription",method="POST"}';
   assert.equal(
     value(histogram),
     value('svc_http_request_duration_seconds_count{route="/v1/transcription",method="POST"}'),
@@ -167,4 +167,24 @@ test("metrics.bounded-series: values are escaped, histograms add up, and beyond 
     /h_seconds_bucket\{le="1"\} 2\nh_seconds_bucket\{le="2"\} 3\nh_seconds_bucket\{le="\+Inf"\} 4\nh_seconds_sum 102\nh_seconds_count 4\n/u,
   );
   assert.doesNotMatch(text, /^g /mu);
+});
+
+test("metrics.bounded-series: a histogram has the same bound, and what is beyond it is counted together", async () => {
+  const registry = createMetricRegistry();
+  const histogram = registry.histogram("h_seconds", "H.", ["name"], [1]);
+  for (let index = 0; index < 5_000; index += 1) histogram.observe([`name-${index}`], 0.5);
+  const counts = (await registry.text()).split("\n").filter((line) => line.startsWith("h_seconds_count{"));
+  assert.equal(counts.length, 1_000);
+  assert.ok(counts.includes('h_seconds_count{name="other"} 4001'));
+});
+
+test("metrics.values: a figure that no counter can take is ignored, and fails no request", async () => {
+  const registry = createMetricRegistry();
+  const counter = registry.counter("c_total", "C.", ["name"]);
+  const histogram = registry.histogram("h_seconds", "H.", ["name"], [1]);
+  for (const figure of [2, -1, Number.NaN, Number.POSITIVE_INFINITY]) counter.add(["x"], figure);
+  for (const figure of [2, Number.NaN, Number.POSITIVE_INFINITY]) histogram.observe(["x"], figure);
+  const text = await registry.text();
+  assert.match(text, /^c_total\{name="x"\} 2$/mu);
+  assert.match(text, /^h_seconds_count\{name="x"\} 1$/mu);
 });
