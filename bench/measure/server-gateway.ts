@@ -3,14 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSandbox } from "../../sandbox/server.ts";
-import { type Database } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "../../test/harness/gateway.ts";
+import { type OpenDatabase, openSystemDatabase } from "../../test/harness/postgres/database.ts";
 import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
 
 export interface ServerGateway extends AsyncDisposable {
   readonly gateway: TestGateway;
-  readonly database: Database;
+  readonly database: OpenDatabase;
 }
 
 export async function openServerGateway(file: NonNullable<TestGatewayOptions["file"]>): Promise<ServerGateway> {
@@ -19,7 +18,7 @@ export async function openServerGateway(file: NonNullable<TestGatewayOptions["fi
   opened.defer(() => postgres.stop());
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const database = await openDatabase({ databaseUrl: postgres.url });
+  const database = await openSystemDatabase({ databaseUrl: postgres.url });
   opened.defer(() => database.close());
   const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());

@@ -14,7 +14,7 @@ import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { announceChange, CHANGE_TOPICS } from "../storage/connection/announce.ts";
 import { seedAudioUrlDomains, setPlatformDomains } from "./store/audio-url-domains.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, SystemTransaction } from "../storage/database.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -90,7 +90,7 @@ class DryRunRollback extends Error {
 }
 
 async function applyIn(
-  services: ApplyServices & Pick<ApplyScope, "tx">,
+  services: ApplyServices & { readonly tx: SystemTransaction },
   loaded: Configuration,
   options: ApplyOptions,
 ): Promise<AppliedConfiguration> {
@@ -128,7 +128,7 @@ async function applyIn(
 
 /** Runs under the directory's lock, so that processes that start together see the same state. */
 async function withBootstrap(
-  tx: Transacting,
+  tx: SystemTransaction,
   configuration: Configuration,
   { isFile }: ApplyOptions,
 ): Promise<BootstrappedConfiguration> {
@@ -244,7 +244,7 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
 }
 
 /** Revokes keys whose `managed_by` is `file` and which the file no longer contains. */
-async function revokeMissingKeys(tx: Transacting, listedHashes: readonly Buffer[]): Promise<void> {
+async function revokeMissingKeys(tx: SystemTransaction, listedHashes: readonly Buffer[]): Promise<void> {
   const stale = tx
     .updateTable("api_keys")
     .set({ revoked_at: sql`patchbay_now()` })

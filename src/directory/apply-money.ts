@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { SystemTransaction, Transacting } from "../storage/database.ts";
 import { upsertBudget } from "../metering/store/upsert-budget.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 
-export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
+export async function putPrices(tx: SystemTransaction, configuration: Configuration): Promise<void> {
   const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
   const before = await tx.selectFrom("prices").selectAll().execute();
   const listedNames = new Set(configuration.prices.map(nameOf));
@@ -28,7 +28,7 @@ export async function putPrices(tx: Transacting, configuration: Configuration): 
 }
 
 /** Plans apply to all workspaces that have them, including those that are not in the file. */
-export async function putPlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
+export async function putPlans(tx: SystemTransaction, { plans }: Pick<Configuration, "plans">): Promise<void> {
   for (const { id, monthlyChatTokens, creditsUsd } of plans) {
     const columns = {
       monthly_chat_tokens: monthlyChatTokens,
@@ -46,7 +46,7 @@ export async function putPlans(tx: Transacting, { plans }: Pick<Configuration, "
 }
 
 /** Deletes a plan that the file no longer lists. If a workspace still has it, the plan becomes editable through the API instead. */
-export async function releasePlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
+export async function releasePlans(tx: SystemTransaction, { plans }: Pick<Configuration, "plans">): Promise<void> {
   const listed = new Set(plans.map(({ id }) => id));
   const owned = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
   for (const { id } of owned) {

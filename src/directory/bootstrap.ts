@@ -1,7 +1,7 @@
 // Decides whether a start must create the owner's workspace: the database is empty, or an earlier start created it and the file still lists none.
 import { sql } from "kysely";
 import { readConnection } from "./store/connections.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { SystemTransaction } from "../storage/database.ts";
 import { readRoute } from "./store/routes.ts";
 import type { ScopeObjects } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
@@ -13,7 +13,7 @@ export const OWNER_APP = "default";
 /** The value of `managed_by` for keys that a start created. */
 export const BY_START = "start";
 
-export async function needsBootstrap(tx: Transacting): Promise<boolean> {
+export async function needsBootstrap(tx: SystemTransaction): Promise<boolean> {
   const { rows } = await sql<{ is_empty: boolean; is_ours: boolean }>`
     select
       not exists (select from workspaces w where w.slug <> ${OPERATOR_WORKSPACE} or exists (select from apps a where a.workspace_id = w.id))
@@ -29,7 +29,7 @@ export async function needsBootstrap(tx: Transacting): Promise<boolean> {
 
 /** Returns the bootstrap objects that do not exist yet, or were derived by an earlier bootstrap. An object that a file once listed is never replaced. */
 export async function replaceable(
-  tx: Transacting,
+  tx: SystemTransaction,
   listed: ScopeObjects,
   { connections, routes }: ScopeObjects,
 ): Promise<ScopeObjects> {

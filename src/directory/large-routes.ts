@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import { sql } from "kysely";
 import { MAX_TARGETS } from "../contract/set-up/route.ts";
-import type { Database } from "../storage/database.ts";
-import { bypassRls, type Handle } from "../storage/system.ts";
+import type { Database, SystemHandle } from "../storage/database.ts";
+import { bypassRls } from "../storage/system.ts";
 
 export interface LargeRoute {
   /** The workspace's slug. Null: a shared route. */
@@ -15,7 +15,7 @@ export interface LargeRoute {
 /** Maximum number of routes to report. The rest is reported once these are fixed. */
 const MAX_REPORTED = 20;
 
-export async function findLargeRoutes(db: Handle): Promise<readonly LargeRoute[]> {
+export async function findLargeRoutes(db: SystemHandle): Promise<readonly LargeRoute[]> {
   const { rows } = await sql<LargeRoute>`
     select workspace.slug as workspace, route.id as route, jsonb_array_length(route.definition -> 'targets') as targets
     from routes as route left join workspaces as workspace on workspace.id = route.scope

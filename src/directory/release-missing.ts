@@ -1,6 +1,6 @@
 // Makes objects that the file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route because a line
 // was removed, and no object is left that neither file nor API may change.
-import type { Transacting } from "../storage/database.ts";
+import type { SystemTransaction } from "../storage/database.ts";
 import { setConnectionManager } from "./store/connections.ts";
 import { setRouteManager } from "./store/routes.ts";
 import { auditFile } from "./apply-scope.ts";
@@ -14,7 +14,7 @@ export function keptName(noun: Noun, scope: DirectoryScope, id: string): string 
 }
 
 /** `kept`: the names of the objects that the file lists, by `keptName`. */
-export async function unmanageRemoved(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
+export async function unmanageRemoved(tx: SystemTransaction, kept: ReadonlySet<string>): Promise<void> {
   for (const { noun, scope, id, managed_by, release } of await listManaged(tx)) {
     if (kept.has(keptName(noun, scope, id))) continue;
     await release();
@@ -32,7 +32,7 @@ interface ManagedObject {
 
 const FILE_MANAGERS = ["file", "bootstrap"];
 
-async function listManaged(tx: Transacting): Promise<readonly ManagedObject[]> {
+async function listManaged(tx: SystemTransaction): Promise<readonly ManagedObject[]> {
   const connections = await tx
     .selectFrom("connections")
     .select(["scope", "id", "managed_by"])
@@ -70,7 +70,7 @@ async function listManaged(tx: Transacting): Promise<readonly ManagedObject[]> {
 }
 
 /** Releases an app together with the budgets that the file gave it. */
-async function releaseApp(tx: Transacting, id: string): Promise<void> {
+async function releaseApp(tx: SystemTransaction, id: string): Promise<void> {
   await tx.updateTable("apps").set({ managed_by: "api" }).where("id", "=", id).execute();
   await tx
     .updateTable("budgets")

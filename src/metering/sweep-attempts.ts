@@ -3,14 +3,14 @@
 import { sql } from "kysely";
 import { changeWindows } from "./store/budget-windows.ts";
 import { lockBudgets } from "./store/budgets.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { SystemTransaction } from "../storage/database.ts";
 import { movesOf, type OpenAttempt } from "./settle-batch.ts";
 
 /** The settlement of a call that has just ended may still be in progress. */
 const GRACE_SECONDS = 30;
 const MAX_SWEPT = 500;
 
-export async function sweepAttempts(tx: Transacting): Promise<number> {
+export async function sweepAttempts(tx: SystemTransaction): Promise<number> {
   const { rows } = await sql<OpenAttempt>`
     select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
     where state = 'open' and deadline_at <= patchbay_now() - ${sql.lit(GRACE_SECONDS)} * interval '1 second'

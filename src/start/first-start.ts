@@ -11,7 +11,7 @@ import { newId } from "../contract/ids.ts";
 import { SCOPES } from "../contract/scopes.ts";
 import { transcriptionEnvelope } from "../contract/transcription.ts";
 import { BY_START, OPERATOR_WORKSPACE, OWNER_APP, OWNER_WORKSPACE } from "../directory/bootstrap.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, SystemTransaction } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
@@ -79,7 +79,7 @@ interface OwnerApp {
   readonly keys: number;
 }
 
-async function readOwnerApp(tx: Transacting): Promise<OwnerApp> {
+async function readOwnerApp(tx: SystemTransaction): Promise<OwnerApp> {
   const { rows } = await sql<OwnerApp>`
     select w.id as "workspaceId", a.id as "appId",
       (select count(*)::int from api_keys k where k.app_id = a.id and k.managed_by = ${BY_START} and k.expires_at is null) as keys
@@ -91,7 +91,7 @@ async function readOwnerApp(tx: Transacting): Promise<OwnerApp> {
 }
 
 /** Counts keys, in total and valid ones. */
-async function readOperatorKeys(tx: Transacting): Promise<{ readonly all: number; readonly byStart: number }> {
+async function readOperatorKeys(tx: SystemTransaction): Promise<{ readonly all: number; readonly byStart: number }> {
   const { rows } = await sql<{ all: number; byStart: number }>`
     select count(*)::int as all, (count(*) filter (where managed_by = ${BY_START}))::int as "byStart" from api_keys
     where role = 'operator' and revoked_at is null and (expires_at is null or expires_at > patchbay_now())`.execute(tx);
@@ -99,7 +99,7 @@ async function readOperatorKeys(tx: Transacting): Promise<{ readonly all: number
 }
 
 async function createAppKeys(
-  tx: Transacting,
+  tx: SystemTransaction,
   { pepper }: FirstStartServices,
   { workspaceId, appId }: OwnerApp,
   file: string,
@@ -114,7 +114,7 @@ async function createAppKeys(
 }
 
 async function createOperatorKey(
-  tx: Transacting,
+  tx: SystemTransaction,
   { pepper }: FirstStartServices,
   ownerId: string | null,
   file: string,
@@ -125,7 +125,7 @@ async function createOperatorKey(
   await insertKey(tx, pepper, secret, { workspaceId, appId: null, role: "operator", name: "operator" });
 }
 
-async function requireOperatorWorkspace(tx: Transacting): Promise<string> {
+async function requireOperatorWorkspace(tx: SystemTransaction): Promise<string> {
   await tx
     .insertInto("workspaces")
     .values({ id: newId("workspace"), slug: OPERATOR_WORKSPACE, plan: null, managed_by: "api" })
@@ -148,7 +148,7 @@ interface NewKey {
   readonly minutes?: number;
 }
 
-async function insertKey(tx: Transacting, pepper: Buffer, secret: string, key: NewKey): Promise<void> {
+async function insertKey(tx: SystemTransaction, pepper: Buffer, secret: string, key: NewKey): Promise<void> {
   await tx
     .insertInto("api_keys")
     .values({

@@ -41,7 +41,7 @@ interface AllWorkspaces {
 export type SystemHandle = Kysely<Tables> & AllWorkspaces;
 export type SystemTransaction = Transaction<Tables> & AllWorkspaces;
 
-/** Its guarantee: called by `openDatabase` alone, for the pool that it has opened. */
+/** Its guarantee: within `src` only `openDatabase` calls it, for the pool that it has opened. */
 export function asSystemHandle(db: Kysely<Tables>): SystemHandle {
   return db as SystemHandle;
 }

@@ -1,10 +1,9 @@
 // Reads the version number of connections, routes and prices, which triggers increment, and locks them for changes.
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "./connection/advisory-locks.ts";
-import type { Transacting } from "./database.ts";
-import type { Tables } from "./schema/tables.ts";
+import type { SystemHandle, Transacting } from "./database.ts";
 
-export async function readDirectoryVersion(db: Pick<Kysely<Tables>, "selectFrom">): Promise<bigint> {
+export async function readDirectoryVersion(db: SystemHandle): Promise<bigint> {
   const state = await db.selectFrom("directory_state").select("version").executeTakeFirst();
   return state?.version ?? 0n;
 }

@@ -5,6 +5,7 @@ import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
 import { LONGEST_HEAD_BYTES, type Seal } from "./secrets/seal.ts";
+import type { SystemHandle } from "./database.ts";
 import type { Tables } from "./schema/tables.ts";
 
 /** A claimed slot. `owner` is a fencing token, new for each claim. */
@@ -114,7 +115,7 @@ export async function dispatchSlots(db: Handle, refs: readonly SlotRef[]): Promi
 }
 
 /** Returns the owners that still hold their slot. A missing owner has completed or lost it. */
-export async function renewSlots(db: Handle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
+export async function renewSlots(db: SystemHandle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
   if (refs.length === 0) return new Set();
   // A lapsed lease is renewed too unless another process has acted on it, because its owner is evidently alive. A row that another statement
   // has locked is being dispatched or ended now; waiting for several of them could deadlock.
@@ -181,7 +182,7 @@ const SWEPT_AT_ONCE = 1_000;
 const LAPSED = sql`lease_until <= patchbay_now()`;
 
 /** Sweeps all due slots; every process calls it every 10 s. Rows that are locked elsewhere are left to the next round. */
-export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<SlotSweep> {
+export async function sweepSlots(db: SystemHandle, stopping?: AbortSignal): Promise<SlotSweep> {
   const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) => {
     const batch = async (): Promise<number> => {
       const { numAffectedRows } = await sql`${change} where ctid in (

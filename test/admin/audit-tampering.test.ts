@@ -11,7 +11,7 @@ import { writeAudit } from "../../src/storage/audit-log.ts";
 import type { Transacting } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { seeded } from "../faults/seeded.ts";
-import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, openTestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";
 
@@ -277,7 +277,11 @@ async function findingsOf(work: (tx: Transacting) => Promise<void>): Promise<rea
   await database
     .transaction(async (tx) => {
       await work(tx);
-      findings = (await verifyAudit({ db: tx }, { chain: null, checkpoint })).findings.map(({ message }) => message);
+      const { findings: found } = await verifyAudit(withSystemAccess(database, { db: tx }), {
+        chain: null,
+        checkpoint,
+      });
+      findings = found.map(({ message }) => message);
       throw UNDONE;
     })
     .catch((error: unknown) => {

@@ -15,7 +15,7 @@ import { errorCode } from "../../src/lib/error-code.ts";
 import { lockBudgets } from "../../src/metering/store/budgets.ts";
 import { readDirectoryVersion } from "../../src/storage/directory-state.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
@@ -232,8 +232,7 @@ test("admin.route-versions, configuration.route-versions: a version never change
 
 test("admin.refresh-shared, configuration.apply-concurrent: refreshes requested while one runs share the next one", async () => {
   let reads = 0;
-  const counting = {
-    ...database,
+  const counting = withSystemAccess(database, {
     db: new Proxy(database.db, {
       get: (target, name) => {
         const found: unknown = Reflect.get(target, name, target);
@@ -244,7 +243,7 @@ test("admin.refresh-shared, configuration.apply-concurrent: refreshes requested 
         };
       },
     }),
-  };
+  });
   const followed = await followDirectory({ database: counting, seal });
   reads = 0;
   await Promise.all([followed.refresh(), followed.refresh(), followed.refresh()]);

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { type Database } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { embeddedUrl } from "../../src/storage/embedded/server.ts";
 import { ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
+import { type OpenDatabase, openSystemDatabase } from "../harness/postgres/database.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { untilServerGone } from "./embedded/server-processes.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-process.ts";
@@ -17,7 +16,7 @@ export interface Gateways extends AsyncDisposable {
   /** Their addresses, in the same order. */
   readonly origins: readonly string[];
   /** The trial's own handle, like that of an operator's tool. */
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly sandbox: Sandbox;
   readonly postgres: Pick<PostgresServer, "url" | "restart">;
   /** Shared by all of them. */
@@ -94,7 +93,7 @@ export async function startGateways(
     await gateway.start();
     processes.push(gateway);
   }
-  const database = await openDatabase({
+  const database = await openSystemDatabase({
     databaseUrl: isEmbedded ? ((await embeddedUrl(dataDir)) ?? "") : postgres.url,
     poolSize: 2,
   });

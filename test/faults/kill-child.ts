@@ -9,7 +9,7 @@ import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { removeOrphans } from "../../src/jobs/sweep.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { type OpenDatabase, setClock } from "../harness/postgres/database.ts";
+import { type OpenDatabase, setClock, withSystemAccess } from "../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { openSurvivingDatabase } from "./surviving-database.ts";
 import { terminateSessions } from "./terminate-sessions.ts";
@@ -23,12 +23,13 @@ let committing: InnerPoint | SubmitPoint | null = null;
 const innerDatabase = await openSurvivingDatabase(setup, 4);
 // Dies before the commit of a transaction, if its step is armed.
 const database: OpenDatabase = {
-  ...innerDatabase,
-  transaction: (work) => killing((run) => innerDatabase.transaction(run), work),
+  ...withSystemAccess(innerDatabase, {
+    transaction: (work) => killing((run) => innerDatabase.transaction(run), work),
+  }),
   inWorkspace: (workspaceId, work) => killing((run) => innerDatabase.inWorkspace(workspaceId, run), work),
 };
-type Work<T> = Parameters<typeof innerDatabase.transaction<T>>[0];
-async function killing<T>(transact: (work: Work<T>) => Promise<T>, work: Work<T>): Promise<T> {
+type Work<Tx, T> = (tx: Tx) => Promise<T>;
+async function killing<Tx, T>(transact: (work: Work<Tx, T>) => Promise<T>, work: Work<Tx, T>): Promise<T> {
   const result = await transact(async (tx) => {
     const done = await work(tx);
     if (committing !== null) {

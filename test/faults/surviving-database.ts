@@ -3,8 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStorage } from "../../src/storage/connection/open-storage.ts";
-import type { Database } from "../../src/storage/database.ts";
-import { TEMPLATE } from "../harness/postgres/database.ts";
+import { type OpenDatabase, TEMPLATE, withSystemAccess } from "../harness/postgres/database.ts";
 import { borrowCopy } from "../harness/postgres/server-databases.ts";
 
 export interface SurvivingDatabase {
@@ -35,12 +34,13 @@ export async function makeSurvivingDatabase(): Promise<SurvivingDatabase> {
 }
 
 /** Called in the process that is killed: opens it as a gateway does. */
-export function openSurvivingDatabase(
+export async function openSurvivingDatabase(
   { dataDir, databaseUrl }: Pick<SurvivingDatabase, "dataDir" | "databaseUrl">,
   poolSize?: number,
-): Promise<Database> {
-  return openStorage(
+): Promise<OpenDatabase> {
+  const database = await openStorage(
     { databaseUrl, migrateUrl: null, listenUrl: null, dataDir, postgresBin: null, runAs: null },
     { embedded: "own", path: process.env["PATH"], poolSize },
   );
+  return withSystemAccess(database);
 }

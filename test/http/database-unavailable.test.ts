@@ -8,10 +8,10 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { openDatabase } from "../../src/storage/connection/open-database.ts";
 import { terminateSessions } from "../faults/terminate-sessions.ts";
 import { type Answer, postForm, postJson, speech } from "../harness/client.ts";
 import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { openSystemDatabase } from "../harness/postgres/database.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { until } from "../harness/until.ts";
 
@@ -30,7 +30,7 @@ before(async () => {
   opening.defer(() => rm(dataDir, { recursive: true, force: true }));
   const sandbox = await startSandbox();
   opening.defer(() => sandbox.close());
-  const database = await openDatabase({ databaseUrl: postgres.url });
+  const database = await openSystemDatabase({ databaseUrl: postgres.url });
   opening.defer(() => database.close());
   gateway = await startGateway({
     file,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, mock, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, type KyselyPlugin, sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../../src/contract/ids.ts";
 import {
   type Claim,
@@ -27,7 +27,6 @@ import {
   sweepSlots,
 } from "../../src/storage/idempotency-slots.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
 import {
   makeTenant,
   type OpenDatabase,
@@ -35,6 +34,8 @@ import {
   setClock,
   shiftClock,
   type TestDatabase,
+  withPlugin,
+  withSystemAccess,
 } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 
@@ -441,7 +442,7 @@ test("idempotency.lease: a held slot is renewed again and again, for as long as 
 });
 
 /** A handle that tells of each statement once it has run, and how many rows it answered. */
-function watched(onStatement: (rows: number) => Promise<void> | void): Kysely<Tables> {
+function watched(onStatement: (rows: number) => Promise<void> | void): OpenDatabase["db"] {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
@@ -449,7 +450,7 @@ function watched(onStatement: (rows: number) => Promise<void> | void): Kysely<Ta
       return result;
     },
   };
-  return database.db.withPlugin(plugin);
+  return withPlugin(database, plugin);
 }
 
 /** A handle whose statements fail as a server fails them that is being replaced. */
@@ -466,7 +467,7 @@ function failingDatabase(code: string) {
     },
   };
   const failing = {
-    db: database.db.withPlugin(plugin),
+    db: withPlugin(database, plugin),
     mode: "works" as "works" | "refuses" | "commits without an answer",
   };
   return failing;
@@ -480,7 +481,7 @@ test("idempotency.lease, idempotency.lease-idle: held slots are renewed every 10
     statements += 1;
     if (statements === 2) told.resolve();
   });
-  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   const round = async (seconds: number) => {
     statements = 0;
     told = Promise.withResolvers<void>();
@@ -529,7 +530,7 @@ test("idempotency.lease-idle: a failed renewal is logged", async () => {
     if (isAway) throw new Error("away");
   });
   const own = createIdempotency({
-    database: { db },
+    database: withSystemAccess(database, { db }),
     seal,
     ttlSeconds: DAY,
     renewEveryMs: 500,
@@ -554,7 +555,7 @@ test("idempotency.contention: a slot that is freed between a lost claim and its 
     lost += 1;
     if (lost === 1) await there.release(other);
   });
-  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   owned(await own.claim(request()));
   own.close();
   assert.equal(lost, 2, "the insert that lost, and the look that found nothing");
@@ -569,7 +570,7 @@ test("idempotency.contention: a key that others claim and free all the time is i
     if (lost % 2 === 1) await there.release(other);
     else other = owned(await there.claim(request()));
   });
-  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   assert.deepEqual(await own.claim(request()), { kind: "in_progress" });
   own.close();
   assert.equal(lost, 10);
@@ -585,7 +586,7 @@ for (const [verb, wanted] of [
     const { db } = failing;
     // A lease never lapses while this clock stands.
     await setClock(database, "2031-01-01T00:00:00Z");
-    const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+    const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
     try {
       if (verb === "claim") {
         failing.mode = "commits without an answer";
@@ -618,7 +619,7 @@ test("idempotency.outage-release: the process that could not free a key frees it
   const failing = failingDatabase("57P01");
   const { db } = failing;
   mock.timers.enable({ apis: ["setTimeout"] });
-  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   try {
     const slot = owned(await own.claim(request()));
     failing.mode = "refuses";
@@ -638,7 +639,7 @@ test("idempotency.database-errors: a database error fails the operation that met
   const failing = database.transaction(async (tx) => {
     await assert.rejects(sql`select 1 / 0`.execute(tx));
     // From here on the server refuses whatever is asked in this transaction.
-    const own = createIdempotency({ database: { db: tx }, seal, ttlSeconds: DAY });
+    const own = createIdempotency({ database: withSystemAccess(database, { db: tx }), seal, ttlSeconds: DAY });
     own.close();
     const verbs = {
       claim: () => own.claim(request()),
@@ -672,7 +673,7 @@ test("idempotency.database-errors: a claim that could not burn a lapsed slot fai
     statements += 1;
     if (statements === 3) throw new Error("away");
   });
-  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   await assert.rejects(own.claim(request()), /away/);
   own.close();
 });

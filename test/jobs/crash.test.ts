@@ -22,7 +22,7 @@ import {
   renewJobLeases,
 } from "../../src/jobs/store/job-work.ts";
 import { postForm } from "../harness/client.ts";
-import { setClock, shiftClock } from "../harness/postgres/database.ts";
+import { setClock, shiftClock, withSystemAccess } from "../harness/postgres/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
@@ -432,7 +432,7 @@ test("jobs.database-outage: a worker that claims a job while the database is una
   const leases = createLeases({ database, onError: assert.ifError });
   t.after(() => leases.close());
   const going = new AbortController().signal;
-  await runJob({ ...app.jobs, database: { ...database, db }, leases, stopping: going }, id, going);
+  await runJob({ ...app.jobs, database: withSystemAccess(database, { db }), leases, stopping: going }, id, going);
   assert.ok(refusals < 0);
   const done = await poll(origin, id);
   assert.deepEqual([done.status, done.attempts, paidCalls(sandbox)], ["succeeded", 1, 1]);

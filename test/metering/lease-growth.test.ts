@@ -4,7 +4,14 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  openTestDatabase,
+  setClock,
+  shiftClock,
+  type TestDatabase,
+  withSystemAccess,
+} from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
@@ -39,7 +46,7 @@ beforeEach(async () => {
     return result;
   };
   leases = createLeases({
-    database: { ...database, transaction },
+    database: withSystemAccess(database, { transaction }),
     nowMs: () => nowMs,
     onError: (error) => errors.push(error),
   });

@@ -9,7 +9,7 @@ import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation } from "../../src/metering/ledger-entries.ts";
 import { listenForChanges } from "../../src/storage/connection/changes.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { makeTenant, openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
@@ -301,7 +301,7 @@ test("metering.lease-return-failure: a lease that could not be returned while th
   let isAway = false;
   const transaction: TestDatabase["transaction"] = (work) =>
     isAway ? Promise.reject(new Error("the database is away")) : database.transaction(work);
-  const own = createLeases({ database: { ...database, transaction }, nowMs: () => nowMs });
+  const own = createLeases({ database: withSystemAccess(database, { transaction }), nowMs: () => nowMs });
   opened.push(own);
   await served(chat(600), 0, own);
   nowMs = 60_000;

@@ -10,7 +10,14 @@ import { purgeWindows } from "../../src/metering/store/budget-windows.ts";
 import { listAttempts } from "../../src/requests/store/request-list.ts";
 import { readAttempts } from "../../src/requests/store/requests.ts";
 import { listenForChanges } from "../../src/storage/connection/changes.ts";
-import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  openTestDatabase,
+  setClock,
+  shiftClock,
+  type TestDatabase,
+  withSystemAccess,
+} from "../harness/postgres/database.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
@@ -347,7 +354,7 @@ test("metering.lease-settle-isolation: settlements whose commit reply was lost a
     isLost = false;
     throw sessionCut();
   };
-  const own = createLeases({ database: { ...database, transaction }, onError: () => undefined });
+  const own = createLeases({ database: withSystemAccess(database, { transaction }), onError: () => undefined });
   opened.push(own);
   const items = Array.from({ length: 7 }, () => reservation(10));
   for (const item of items) assert((await own.reserve(item)).ok);
@@ -380,7 +387,9 @@ test("metering.lease-batching: what is settled during a write is written behind 
   const items = Array.from({ length: 7 }, () => reservation(10));
   let isReserved = false;
   const own = createLeases({
-    database: { ...database, transaction: (work) => (isReserved ? transaction(work) : database.transaction(work)) },
+    database: withSystemAccess(database, {
+      transaction: (work) => (isReserved ? transaction(work) : database.transaction(work)),
+    }),
   });
   opened.push(own);
   for (const item of items) assert((await own.reserve(item)).ok);
@@ -434,7 +443,11 @@ test("metering.lease-renewal: leases are renewed first: a failing settlement or 
   let isStuck = false;
   const transaction: TestDatabase["transaction"] = (work) =>
     isStuck ? Promise.reject(sessionCut()) : database.transaction(work);
-  const own = createLeases({ database: { ...database, transaction }, nowMs: () => now, onError: () => undefined });
+  const own = createLeases({
+    database: withSystemAccess(database, { transaction }),
+    nowMs: () => now,
+    onError: () => undefined,
+  });
   opened.push(own);
   const [streams, ended] = [reservation(100), reservation(100)];
   assert((await own.reserve(streams)).ok);
@@ -460,7 +473,7 @@ test("metering.lease-orphan: a lease that was granted but whose reply was lost i
     isLost = false;
     throw sessionCut();
   };
-  const own = createLeases({ database: { ...database, transaction } });
+  const own = createLeases({ database: withSystemAccess(database, { transaction }) });
   opened.push(own);
   await assert.rejects(async () => own.reserve(reservation(100)), { code: "ECONNRESET" });
   await shiftClock(database, 41);

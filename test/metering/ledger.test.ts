@@ -17,6 +17,7 @@ import {
   setClock,
   shiftClock,
   type TestDatabase,
+  withSystemAccess,
 } from "../harness/postgres/database.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
@@ -308,8 +309,7 @@ for (const [what, settle] of WAYS)
     test(`metering.settle-retry: a session cut ${moment} the commit of ${what} loses no answer: it is settled on another, once`, async () => {
       await addBudget({ usd: 5_000n });
       let cuts = 0;
-      const cutOnce: OpenDatabase = {
-        ...database,
+      const cutOnce = withSystemAccess(database, {
         transaction: async (work) => {
           if (cuts > 0) return database.transaction(work);
           cuts += 1;
@@ -323,7 +323,7 @@ for (const [what, settle] of WAYS)
           });
           throw cut;
         },
-      };
+      });
       const slot = await claimSlot(`${what} cut ${moment}`);
       const item = reservation({ slot });
       await ledger.reserve(item);
@@ -359,15 +359,14 @@ test("metering.reserve-no-retry-when-away: a session cut under both settles what
   await ledger.reserve(paid);
   let cuts = 0;
   const cut = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
-  const cutOnce: OpenDatabase = {
-    ...database,
+  const cutOnce = withSystemAccess(database, {
     transaction: (work) => {
       cuts += 1;
       return cuts > 1
         ? database.transaction(work)
         : database.transaction((tx) => work(tx).then(() => Promise.reject(cut)));
     },
-  };
+  });
   const both = createLedger({ database: cutOnce, seal });
   const [settled, refused] = await Promise.allSettled([both.settle(settlement(paid)), both.reserve(reservation())]);
   assert.deepEqual(settled, { status: "fulfilled", value: { changed: true, slotEnded: false } });

@@ -13,6 +13,7 @@ import {
   openTestDatabase,
   setClock,
   type TestDatabase,
+  withPlugin,
 } from "../harness/postgres/database.ts";
 
 const USD = 1_000_000_000n;
@@ -219,7 +220,7 @@ test("budgets.soft-limit-cost: however long the past, a look reads the current w
   );
   await sql`analyze budgets, budget_windows`.execute(db);
   const plans: string[] = [];
-  const explained = db.withPlugin({
+  const explained = withPlugin(database, {
     transformQuery: ({ node }) => {
       assert.ok(node.kind === "RawNode");
       return { ...node, sqlFragments: [`explain ${node.sqlFragments[0]}`, ...node.sqlFragments.slice(1)] };

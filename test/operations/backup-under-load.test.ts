@@ -17,7 +17,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, jobsFile, pass } from "../jobs/setting.ts";
 import { bareConfiguration, type Installation, makeInstallation } from "./installation.ts";
-import { type OpenDatabase } from "../harness/postgres/database.ts";
+import { type OpenDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 
 let installation: Installation;
 before(async () => {
@@ -125,8 +125,7 @@ test("storage.backup-consistent: where an object was removed before it was linke
       .executeTakeFirstOrThrow();
     rmSync(join(dataDir, "objects", job.result_key ?? ""));
     let snapshots = 0;
-    const observed: OpenDatabase = {
-      ...database,
+    const observed = withSystemAccess(database, {
       transaction: async (work) => {
         const result = await database.transaction(work);
         snapshots += 1;
@@ -135,7 +134,7 @@ test("storage.backup-consistent: where an object was removed before it was linke
           await sql`update jobs set expires_at = patchbay_now() - interval '1 second' where id = ${job.id}`.execute(db);
         return result;
       },
-    };
+    });
     const { storage } = await configurationOf(dataDir);
     await collectBackup(observed, { storage }, join(dataDir, ".collected"), false);
     assert.equal(snapshots, 2);

@@ -5,8 +5,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import type { Database } from "../../src/storage/database.ts";
 import { hasEmbeddedDatabase } from "../../src/storage/embedded/server.ts";
+import type { OpenDatabase } from "../harness/postgres/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
 import {
   ENCRYPTION_KEY,
@@ -23,9 +23,9 @@ export interface Installation {
   readonly dataDir: string;
   readonly sandbox: Sandbox;
   /** A gateway on it; closed together with its database. */
-  start(options?: Pick<TestGatewayOptions, "file" | "works">, database?: Database): Promise<TestGateway>;
+  start(options?: Pick<TestGatewayOptions, "file" | "works">, database?: OpenDatabase): Promise<TestGateway>;
   /** The embedded database, as the owner of the installation. */
-  open(): Promise<Database>;
+  open(): Promise<OpenDatabase>;
   /** The command line there, with the configuration of the last start. */
   patchbay(...argv: readonly string[]): ReturnType<typeof run>;
   close(): Promise<void>;

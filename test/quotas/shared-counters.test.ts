@@ -6,10 +6,10 @@ import type { SlotVerdict, Limit, Verdict } from "../../src/quotas/counters.ts";
 import { createSharedCounters, type SharedCounters } from "../../src/quotas/shared-counters.ts";
 import {
   makeTenant,
-  type OpenDatabase,
   openTestDatabase,
   shiftClock,
   type TestDatabase,
+  withSystemAccess,
 } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
@@ -242,13 +242,12 @@ async function startProcesses(count: number): Promise<Processes> {
   for (let index = 0; index < count; index += 1) {
     const own = await database.openSecond();
     opened.defer(() => own.close());
-    const counted: OpenDatabase = {
-      ...own,
+    const counted = withSystemAccess(own, {
       transaction: (work) => {
         transactions += 1;
         return own.transaction(work);
       },
-    };
+    });
     const made = createSharedCounters({ database: counted, elapsedMs: () => elapsedMs });
     opened.defer(() => made.close());
     counters.push(made);

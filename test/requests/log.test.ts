@@ -9,7 +9,13 @@ import { newId } from "../../src/contract/ids.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { createRequestLog, type RequestLog } from "../../src/requests/log.ts";
 import { postForm } from "../harness/client.ts";
-import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  openTestDatabase,
+  shiftClock,
+  type TestDatabase,
+  withPlugin,
+  withSystemAccess,
+} from "../harness/postgres/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 
@@ -83,7 +89,7 @@ test("requests.write-batches: a full batch is written at once, and waits for no 
 
 test("requests.write-batches: what comes while a batch is written waits for the next batch", async () => {
   let batches = 0;
-  const db = database.db.withPlugin({
+  const db = withPlugin(database, {
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
       batches += 1;
@@ -92,7 +98,7 @@ test("requests.write-batches: what comes while a batch is written waits for the 
     },
   });
   log = createRequestLog({
-    database: { ...database, db },
+    database: withSystemAccess(database, { db }),
     logger: pino({ enabled: false }),
     keptDays: 30,
     nowMs: Date.now,
@@ -109,7 +115,7 @@ test("requests.write-batches: what comes while a batch is written waits for the 
 
 test("requests.write-again: records whose commit was never confirmed are written again, and stay as they are", async () => {
   let isLost = true;
-  const db = database.db.withPlugin({
+  const db = withPlugin(database, {
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
       if (!isLost) return result;
@@ -118,7 +124,7 @@ test("requests.write-again: records whose commit was never confirmed are written
     },
   });
   const logger = pino({}, { write: (line: string) => logs.push(line) });
-  log = createRequestLog({ database: { ...database, db }, logger, keptDays: 30, nowMs: Date.now });
+  log = createRequestLog({ database: withSystemAccess(database, { db }), logger, keptDays: 30, nowMs: Date.now });
   for (const endpoint of ["a", "b", "not a text\u0000", "c"]) leave(endpoint);
   await assert.rejects(log.flush(), { code: "ECONNRESET" });
   leave("d");

@@ -8,6 +8,7 @@ import { isSealedByRing, readDataKeys, sealSecret } from "../../src/storage/secr
 import { countKeyUse, rewrapDataKeys, sealUnderDataKeys } from "../../src/storage/secrets/rotate-keys.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { credentialPlace, type SecretPlace, webhookSecretPlace } from "../../src/storage/secrets/secret-places.ts";
+import type { Handle } from "../../src/storage/system.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const old = randomBytes(32);
@@ -92,7 +93,7 @@ test("tenancy.data-keys, tenancy.rls-shared-rows: a transaction bound to a works
     .insertInto("connections")
     .values({ scope: "platform", id: "shared", kind: "deepgram", credential, managed_by: "test" })
     .execute();
-  const open = async (db: TestDatabase["db"]) => {
+  const open = async (db: Handle) => {
     const row = await db.selectFrom("connections").selectAll().where("id", "=", "shared").executeTakeFirstOrThrow();
     return (await readDataKeys(db, ring, "platform")).open(row.credential ?? Buffer.alloc(0), place);
   };

@@ -8,6 +8,7 @@ import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { protect } from "../../src/storage/schema/protect.ts";
 import { SHARED_TABLES, SYSTEM_TABLES, TENANT_TABLES } from "../../src/storage/schema/tenant-tables.ts";
 import type { Transacting } from "../../src/storage/database.ts";
+import type { Handle } from "../../src/storage/system.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 interface Column {
@@ -184,7 +185,7 @@ test("tenancy.row-level-security: protecting again changes nothing", async () =>
   assert.deepEqual(await marks(), before);
 });
 
-async function keysOf(handle: TestDatabase["db"], table: string): Promise<readonly string[]> {
+async function keysOf(handle: Handle, table: string): Promise<readonly string[]> {
   const { rows } = await sql<{ row: string }>`select to_jsonb(t)::text as row from ${sql.id(table)} t`.execute(handle);
   return rows.map(({ row }) => row);
 }
@@ -269,7 +270,7 @@ function byParent(): readonly string[] {
   return placed;
 }
 
-async function insertRow(handle: TestDatabase["db"], table: string, owner: string): Promise<void> {
+async function insertRow(handle: Handle, table: string, owner: string): Promise<void> {
   const its = columnsOf(table);
   const own = ownerColumn(table);
   const values = its.map((column) =>

@@ -6,7 +6,13 @@ import { sql } from "kysely";
 import { purgeAttempts, purgeUsage, rollUsage } from "../../src/requests/store/usage-hours.ts";
 import { AMOUNT_NAMES } from "../../src/requests/store/usage-amounts.ts";
 import { readUsage } from "../../src/requests/store/usage.ts";
-import { type OpenDatabase, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  type OpenDatabase,
+  openTestDatabase,
+  setClock,
+  type TestDatabase,
+  withSystemAccess,
+} from "../harness/postgres/database.ts";
 import { type Attempt, countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
 
 const NOON = "2026-11-20T12:00:00Z";
@@ -141,14 +147,13 @@ test("usage.once: a process that dies while it rolls up leaves nothing behind, a
   const attempts = fc.sample(someAttempt(somePlaces(2), beforeNoon), 50);
   await insertAttempts(database, attempts);
   await rollAll();
-  const dying: OpenDatabase = {
-    ...database,
+  const dying = withSystemAccess(database, {
     transaction: (work) =>
       database.transaction(async (tx) => {
         await work(tx);
         throw new Error("the process is gone");
       }),
-  };
+  });
   await assert.rejects(rollUsage(dying), /the process is gone/);
   assert.equal(await rolled(), 0);
   assert.deepEqual(sorted(await reported()), sorted(expected(attempts)));

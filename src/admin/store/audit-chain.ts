@@ -1,6 +1,7 @@
 // Reads the audit log's hash chains for verification [tenancy.audit-tampering]. The hash is computed here a second time, independently of the
 // database's trigger, so that a database that was tampered with does not verify itself.
 import { hash } from "node:crypto";
+import type { SystemHandle } from "../../storage/database.ts";
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -27,14 +28,14 @@ export interface ChainLink {
 }
 
 /** Without `chain`: the heads of all chains. */
-export async function readHeads(db: Handle, chain?: string): Promise<readonly ChainHead[]> {
+export async function readHeads(db: SystemHandle, chain?: string): Promise<readonly ChainHead[]> {
   const all = db.selectFrom("audit_heads").selectAll().orderBy("scope");
   const rows = await (chain === undefined ? all : all.where("scope", "=", chain)).execute();
   return rows.map(({ scope, seq, hash: head }) => ({ chain: scope, seq, hash: Buffer.from(head).toString("hex") }));
 }
 
 /** Every chain that has a row or a head. */
-export async function readChains(db: Handle): Promise<readonly string[]> {
+export async function readChains(db: SystemHandle): Promise<readonly string[]> {
   const { rows } = await sql<{ chain: string }>`
     select scope as chain from audit_heads union select distinct chain from audit_log order by chain`.execute(db);
   return rows.map(({ chain }) => chain);

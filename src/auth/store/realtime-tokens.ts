@@ -1,5 +1,6 @@
 // Stores single-use tokens as hashes. The transaction that deletes the row has used the token [keys.realtime-token].
 import { type Kysely, sql } from "kysely";
+import type { SystemHandle } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export interface RealtimeTokenOwner {
@@ -29,7 +30,7 @@ export async function insertRealtimeToken(
 
 /** The key that the token was issued for. Null: unknown, used or expired. */
 export async function takeRealtimeToken(
-  db: Kysely<Tables>,
+  db: SystemHandle,
   tokenHash: Buffer,
 ): Promise<{ readonly secretHash: Buffer; readonly testMode: boolean } | null> {
   const { rows } = await sql<{ secret_hash: Uint8Array; test_mode: boolean }>`

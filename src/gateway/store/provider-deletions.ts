@@ -2,7 +2,7 @@
 // postpones the next attempt, so that a process that dies during an attempt only delays it.
 import { type Kysely, sql } from "kysely";
 import { newId, type AppId, type WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -80,7 +80,7 @@ export interface ClaimedDeletion {
 }
 
 /** Claims due deletions for this process, oldest first. */
-export async function claimDeletions(db: Handle, limit: number): Promise<readonly ClaimedDeletion[]> {
+export async function claimDeletions(db: SystemHandle, limit: number): Promise<readonly ClaimedDeletion[]> {
   const { rows } = await sql<ClaimedDeletion>`
     update provider_deletions set attempts = attempts + 1,
       next_at = patchbay_now() + coalesce((array[${sql.raw(WAITS_SECONDS.join(", "))}])[attempts + 1], ${sql.lit(LAST_WAIT_SECONDS)}) * interval '1 second'
@@ -97,7 +97,7 @@ export async function claimDeletions(db: Handle, limit: number): Promise<readonl
  * state; null: the claim was overtaken.
  */
 export async function endDeletion(
-  db: Transacting,
+  db: SystemTransaction,
   { id, workspaceId, subject, attempt }: ClaimedDeletion,
   failure: string | null,
 ): Promise<"pending" | "done" | "failed" | null> {
@@ -115,7 +115,7 @@ export async function endDeletion(
 const KEPT_DAYS = 30;
 
 /** Deletes old completed deletions, at most `limit` at a time. */
-export async function purgeDeletions(db: Handle, limit: number): Promise<void> {
+export async function purgeDeletions(db: SystemHandle, limit: number): Promise<void> {
   await sql`delete from provider_deletions where id in (select id from provider_deletions
     where state = 'done' and finished_at <= patchbay_now() - ${sql.lit(KEPT_DAYS)} * interval '1 day' limit ${limit})`.execute(
     db,
@@ -135,7 +135,7 @@ export interface FailedDeletion {
 }
 
 /** Deletions that finally failed, newest first. */
-export async function readFailedDeletions(db: Handle, limit: number): Promise<readonly FailedDeletion[]> {
+export async function readFailedDeletions(db: SystemHandle, limit: number): Promise<readonly FailedDeletion[]> {
   const { rows } = await sql<FailedDeletion>`
     select id, workspace_id as "workspaceId", subject, account, provider, run ->> 'id' as "runId", last_failure as "lastFailure",
       finished_at as "finishedAt"

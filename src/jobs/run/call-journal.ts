@@ -6,7 +6,7 @@ import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
 import { type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { SystemTransaction } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";
 import type { JobServices } from "../services.ts";
@@ -25,7 +25,7 @@ export function createJobCallJournal(
   const { database, gateway } = services;
   const retryPolicy = retryPolicyFor(job, services, signal);
   /** Retried, because only this process knows the outcome of the call. */
-  const writeWithRetry = (work: (tx: Transacting) => Promise<void>) =>
+  const writeWithRetry = (work: (tx: SystemTransaction) => Promise<void>) =>
     retryUntilDeadline(retryPolicy, () => withAppMutex(services, job.appId, work));
   let call: JobCall | null = job.call;
 

@@ -1,8 +1,8 @@
 // Finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results [jobs.dead-worker] [jobs.purge-progress].
 // Every process sweeps, and skips rows that another process has locked.
-import { type Kysely, sql } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
-import type { JobRow, Tables } from "../../storage/schema/tables.ts";
+import { sql } from "kysely";
+import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
+import type { JobRow } from "../../storage/schema/tables.ts";
 
 export const SWEPT_AT_ONCE = 500;
 const BATCH = sql.lit(SWEPT_AT_ONCE);
@@ -18,7 +18,7 @@ export interface WakenJob {
 }
 
 /** Jobs whose worker's lease lapsed, marked as announced. Cheap enough for every other second, because the index holds only running jobs. */
-export async function lapsedJobs(tx: Transacting): Promise<readonly WakenJob[]> {
+export async function lapsedJobs(tx: SystemTransaction): Promise<readonly WakenJob[]> {
   const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (
       select ctid from jobs where status = 'processing' and lease_until <= patchbay_now()
@@ -29,7 +29,7 @@ export async function lapsedJobs(tx: Transacting): Promise<readonly WakenJob[]> 
 }
 
 /** Jobs that were queued suspiciously long ago, marked as announced. */
-export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[]> {
+export async function forgottenJobs(tx: SystemTransaction): Promise<readonly WakenJob[]> {
   const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (
       select ctid from jobs where status = 'queued'
@@ -43,7 +43,7 @@ export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[
 const HELD_PAST_DEADLINE_SECONDS = sql.lit(120);
 
 /** Starts, in order to end it, a job past its deadline that no worker claimed or ends. Its row stays locked. */
-export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
+export async function beginOverdueJob(tx: SystemTransaction): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = coalesce(started_at, patchbay_now())
     where ctid = (select ctid from jobs where status in ('queued', 'processing') and deadline_at <= patchbay_now()
@@ -60,19 +60,19 @@ export interface DueObject {
 }
 
 /** Audio of ended jobs. Skips the first `skip`, which the object store cannot delete now. */
-export async function spentAudio(db: Kysely<Tables>, skip: number): Promise<readonly DueObject[]> {
+export async function spentAudio(db: SystemHandle, skip: number): Promise<readonly DueObject[]> {
   const { rows } = await sql<DueObject>`
     select id, audio_key as key from jobs where audio_key is not null and finished_at is not null
     order by finished_at, id offset ${skip} limit ${BATCH}`.execute(db);
   return rows;
 }
 
-export async function forgetAudio(db: Kysely<Tables>, id: string): Promise<void> {
+export async function forgetAudio(db: SystemHandle, id: string): Promise<void> {
   await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null`.execute(db);
 }
 
 /** Expired jobs without a result in the object store, at most `SWEPT_AT_ONCE`. */
-export async function expiredJobs(db: Kysely<Tables>): Promise<readonly string[]> {
+export async function expiredJobs(db: SystemHandle): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is null limit ${BATCH}`.execute(
     db,
@@ -81,7 +81,7 @@ export async function expiredJobs(db: Kysely<Tables>): Promise<readonly string[]
 }
 
 /** Expired results in the object store. Skips the first `skip`, which the store cannot delete now. */
-export async function expiredResults(db: Kysely<Tables>, skip: number): Promise<readonly DueObject[]> {
+export async function expiredResults(db: SystemHandle, skip: number): Promise<readonly DueObject[]> {
   const { rows } = await sql<DueObject>`
     select id, result_key as key from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is not null
     order by expires_at, id offset ${skip} limit ${BATCH}`.execute(db);
@@ -89,14 +89,14 @@ export async function expiredResults(db: Kysely<Tables>, skip: number): Promise<
 }
 
 /** Clears the transcript, the source URL, and everything else that was sealed. */
-export async function purgeJob(db: Kysely<Tables>, id: string): Promise<void> {
+export async function purgeJob(db: SystemHandle, id: string): Promise<void> {
   await sql`update jobs set request = null, result = null, result_key = null, slot_key = null, remote_run = null,
       purged_at = patchbay_now()
     where id = ${id} and expires_at <= patchbay_now()`.execute(db);
 }
 
 /** Returns how many were deleted, at most `SWEPT_AT_ONCE`. */
-export async function deleteOldJobs(db: Kysely<Tables>): Promise<number> {
+export async function deleteOldJobs(db: SystemHandle): Promise<number> {
   const { numAffectedRows } = await sql`delete from jobs where ctid in (
     select ctid from jobs where finished_at <= patchbay_now() - ${sql.lit(KEEP_ROW_DAYS)} * interval '1 day' and purged_at is not null
     limit ${BATCH} for update skip locked)`.execute(db);
@@ -104,7 +104,7 @@ export async function deleteOldJobs(db: Kysely<Tables>): Promise<number> {
 }
 
 /** Returns those of the objects that a job's row references. Keys are `<kind>/<job id>…`. */
-export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]): Promise<ReadonlySet<string>> {
+export async function namedObjects(db: SystemHandle, keys: readonly string[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const { rows } = await sql<{ key: string }>`
     select asked.key from jsonb_array_elements_text(${JSON.stringify(keys)}::jsonb) as asked (key)
@@ -115,7 +115,7 @@ export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]):
 }
 
 /** Objects that are still needed: audio of jobs that have not ended, and results that have not expired. */
-export async function listNeededObjects(db: Kysely<Tables>): Promise<readonly string[]> {
+export async function listNeededObjects(db: SystemHandle): Promise<readonly string[]> {
   const { rows } = await sql<{ key: string }>`
     select audio_key as key from jobs where audio_key is not null and finished_at is null
     union all select result_key from jobs where result_key is not null and purged_at is null and expires_at > patchbay_now()`.execute(

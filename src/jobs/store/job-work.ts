@@ -1,8 +1,8 @@
 // Writes a job's progress for its worker. A claim increments the attempt number, a fencing token that every later write checks together with
 // `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
-import { type Kysely, sql } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
-import type { JobRow, Tables } from "../../storage/schema/tables.ts";
+import { sql } from "kysely";
+import type { SystemHandle, SystemTransaction, Transacting } from "../../storage/database.ts";
+import type { JobRow } from "../../storage/schema/tables.ts";
 
 /** The job and attempt that a write belongs to. */
 export interface Fence {
@@ -14,7 +14,7 @@ export const JOB_LEASE_SECONDS = 30;
 const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
 
 /** Null: the job has ended, or another worker has it. */
-export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow | null> {
+export async function claimJob(db: SystemHandle, id: string): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now())
     where id = ${id} and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
@@ -26,7 +26,7 @@ export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow |
 const releasedLease = sql`'epoch'::timestamptz`;
 
 /** Returns the fences that still hold. A row that is locked at this moment is renewed in the next round. */
-export async function renewJobLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
+export async function renewJobLeases(db: SystemHandle, fences: readonly Fence[]): Promise<readonly Fence[]> {
   if (fences.length === 0) return [];
   const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
   const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${releasedLease}`;
@@ -43,7 +43,7 @@ export interface Progress {
 
 /** Null: another worker has the job. `candidates` are stored in the request's record when they were just evaluated. */
 export async function writeProgress(
-  db: Kysely<Tables>,
+  db: SystemHandle,
   { id, attempt }: Fence,
   { stage, fraction }: Progress,
   candidates?: unknown,
@@ -58,7 +58,7 @@ export async function writeProgress(
 
 /** Stores the properties and the object key of a fetched URL. */
 export async function writeAudio(
-  db: Kysely<Tables>,
+  db: SystemHandle,
   { id, attempt }: Fence,
   audio: unknown,
   audioKey: string,
@@ -76,7 +76,7 @@ export interface JobCall {
 
 /** Stores the job's call to a provider; null: none. False: another worker has the job, or a cancellation came first. */
 export async function writeCall(
-  tx: Kysely<Tables> | Transacting,
+  tx: SystemHandle,
   { id, attempt }: Fence,
   call: JobCall | null,
   remoteRun: unknown = null,
@@ -91,7 +91,7 @@ export async function writeCall(
 }
 
 /** The announced call was certainly not made, so its reservation is kept for the next call. Null: another worker has the job. */
-export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): Promise<JobRow | null> {
+export async function withdrawCall(db: SystemHandle, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set call_state = case call_state when 'submitting' then 'reserved' else call_state end
     where id = ${id} and attempt = ${attempt} and status = 'processing'
@@ -100,7 +100,7 @@ export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): 
 }
 
 /** Records a failed call and ends it. False: another worker has the job. */
-export async function writeFailure(tx: Transacting, { id, attempt }: Fence, failure: unknown): Promise<boolean> {
+export async function writeFailure(tx: SystemTransaction, { id, attempt }: Fence, failure: unknown): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update jobs set failures = failures || ${JSON.stringify([failure])}::jsonb, call_attempt_id = null, call_position = null, call_state = null
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(tx);
@@ -108,7 +108,7 @@ export async function writeFailure(tx: Transacting, { id, attempt }: Fence, fail
 }
 
 /** Ends the lease, so that another worker can claim the job at once. */
-export async function releaseJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+export async function releaseJob(db: SystemHandle, { id, attempt }: Fence): Promise<void> {
   await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
     db,
   );
@@ -125,7 +125,7 @@ const isParked = sql`status = 'processing' and laid_aside > 0 and lease_until > 
  * Parks a job until the first relevant pause ends, or until the next check, with jitter so that jobs parked together do not wake at once. Never
  * beyond the deadline. If no pause is left, for one lease. The attempt does not count.
  */
-export async function parkJob(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+export async function parkJob(db: SystemHandle, { id, attempt }: Fence): Promise<void> {
   const seconds = sql.lit(PARKED_CHECK_SECONDS);
   const nextCheck = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
   const firstEnd = sql`(select min(ends_at) from connection_pauses where scope in ('platform', jobs.workspace_id) and ends_at > patchbay_now())`;
@@ -135,7 +135,7 @@ export async function parkJob(db: Kysely<Tables>, { id, attempt }: Fence): Promi
 }
 
 /** Parks a job for so long, never beyond the deadline. The attempt does not count. */
-export async function postpone(db: Kysely<Tables>, { id, attempt }: Fence, seconds: number): Promise<void> {
+export async function postpone(db: SystemHandle, { id, attempt }: Fence, seconds: number): Promise<void> {
   await sql`update jobs set laid_aside = laid_aside + 1,
       lease_until = least(deadline_at, patchbay_now() + ${seconds}::float8 * interval '1 second')
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
@@ -153,7 +153,7 @@ export async function wakeCancelled(tx: Transacting, id: string): Promise<void> 
 }
 
 /** Locks the row until the transaction ends. Null: another worker has the job. */
-export async function lockFenced(tx: Transacting, { id, attempt }: Fence): Promise<JobRow | null> {
+export async function lockFenced(tx: SystemTransaction, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     select * from jobs where id = ${id} and attempt = ${attempt} and status = 'processing' for update`.execute(tx);
   return rows[0] ?? null;

@@ -1,6 +1,7 @@
 // Leases on budgets: a lease is a slice that one process holds and spends in memory [metering.lease-shared]. A transaction that changes a lease
 // locks its row, in id order and before any budget's.
 import { type Kysely, sql } from "kysely";
+import type { SystemHandle } from "../../storage/database.ts";
 import type { AppId, LeaseId, WorkspaceId } from "../../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
 import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
@@ -30,7 +31,7 @@ export interface LeaseRow {
 const COLUMNS = sql.raw("id, granted_nano_usd, granted_tokens, settled_nano_usd, settled_tokens, windows");
 
 /** Locks the leases that are still open, in id order. */
-export async function lockLeases(tx: Handle, ids: readonly string[]): Promise<ReadonlyMap<string, LeaseRow>> {
+export async function lockLeases(tx: SystemHandle, ids: readonly string[]): Promise<ReadonlyMap<string, LeaseRow>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<LeaseRow>`${PREPARED} select ${COLUMNS} from budget_leases
     where state = 'open' and id = any(array(select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)))
@@ -44,7 +45,7 @@ export interface NewLease extends LeaseOwner {
   readonly windows: readonly WindowKey[];
 }
 
-export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
+export async function insertLease(tx: SystemHandle, lease: NewLease): Promise<void> {
   const windows = lease.windows.map(windowKeyJson);
   await sql`insert into budget_leases (id, workspace_id, app_id, funding, holder, granted_nano_usd, granted_tokens, windows, lease_until)
     values (${lease.id}, ${lease.workspaceId}, ${lease.appId}, ${lease.funding}, ${lease.holder}, 0, 0,
@@ -82,12 +83,12 @@ export interface LeaseChange {
   readonly tokens: bigint;
 }
 
-export async function addGranted(tx: Handle, { id, nanoUsd, tokens }: LeaseChange): Promise<void> {
+export async function addGranted(tx: SystemHandle, { id, nanoUsd, tokens }: LeaseChange): Promise<void> {
   await sql`update budget_leases set granted_nano_usd = granted_nano_usd + ${nanoUsd.toString()}::bigint,
       granted_tokens = granted_tokens + ${tokens.toString()}::bigint where id = ${id}`.execute(tx);
 }
 
-export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): Promise<void> {
+export async function addSettled(tx: SystemHandle, changes: readonly LeaseChange[]): Promise<void> {
   if (changes.length === 0) return;
   const list = changes.map(({ id, nanoUsd, tokens }) => ({
     id,
@@ -102,7 +103,11 @@ export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): P
 }
 
 /** Returns the ids that this holder still has. */
-export async function renewLeases(db: Handle, holder: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function renewLeases(
+  db: SystemHandle,
+  holder: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
     update budget_leases set lease_until = patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second'
@@ -118,7 +123,11 @@ const GRACE_SECONDS = 10;
  * Locks open leases that their holder has not renewed. Skips leases that another transaction has locked, and those in `but`, which the caller
  * itself still spends.
  */
-export async function lockLapsedLeases(tx: Handle, most: number, but: readonly string[]): Promise<readonly LeaseRow[]> {
+export async function lockLapsedLeases(
+  tx: SystemHandle,
+  most: number,
+  but: readonly string[],
+): Promise<readonly LeaseRow[]> {
   const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
     where state = 'open' and lease_until <= patchbay_now() - ${sql.lit(GRACE_SECONDS)} * interval '1 second'
       and id not in (select jsonb_array_elements_text(${JSON.stringify(but)}::jsonb))
@@ -126,7 +135,7 @@ export async function lockLapsedLeases(tx: Handle, most: number, but: readonly s
   return rows;
 }
 
-export async function closeLeases(tx: Handle, ids: readonly string[], unresolved: boolean): Promise<void> {
+export async function closeLeases(tx: SystemHandle, ids: readonly string[], unresolved: boolean): Promise<void> {
   if (ids.length === 0) return;
   await sql`update budget_leases set state = 'closed', closed_at = patchbay_now(),
       unresolved = ${unresolved} and (settled_nano_usd < granted_nano_usd or settled_tokens < granted_tokens)
@@ -137,7 +146,7 @@ export async function closeLeases(tx: Handle, ids: readonly string[], unresolved
  * Deletes closed leases when their attempts are deleted, but unresolved ones only when their usage is deleted too. Returns how many it deleted.
  */
 export async function purgeLeases(
-  db: Handle,
+  db: SystemHandle,
   { requestDays, usageDays }: { readonly requestDays: number; readonly usageDays: number },
   limit: number,
 ): Promise<number> {

@@ -1,5 +1,6 @@
 // Reads and changes the amounts in budget windows. A transaction that changes a window must have locked its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { SystemHandle } from "../../storage/database.ts";
 import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -141,7 +142,7 @@ async function addToWindows(
 const LONGEST_WINDOW_DAYS = 31;
 
 /** Deletes windows that ended before the retained usage and hold no reservations. Windows without a period are kept. Returns how many it deleted. */
-export async function purgeWindows(db: Handle, usageDays: number, limit: number): Promise<number> {
+export async function purgeWindows(db: SystemHandle, usageDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from budget_windows where ctid = any(array(
     select ctid from budget_windows where window_start <> 'epoch'
       and window_start <= patchbay_now() - ${usageDays + LONGEST_WINDOW_DAYS}::int * interval '1 day'

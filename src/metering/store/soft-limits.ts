@@ -1,11 +1,8 @@
 // Finds budgets that have reached their soft or hard limit in their current windows, and marks those that were logged [budgets.soft-limit-log].
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { WINDOW_COLUMNS, WINDOW_OF_NOW, type WindowRow } from "./budget-windows.ts";
 import { BUDGET_COLUMNS, type BudgetRow, lockBudgets } from "./budgets.ts";
-import type { Transacting } from "../../storage/database.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
-
-type Handle = Kysely<Tables>;
+import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 
 /** Compares what is spent, as `metering/budget.ts` does. Reservations do not count, because they may be released. Zero limits never count. */
 const hasSpent = (part: RawBuilder<unknown>) => sql`coalesce(
@@ -25,7 +22,7 @@ const IS_MARK_STALE = sql`b.kind = 'budget' and (w.soft_limit_told_at is not nul
 const BUDGETS_AND_WINDOWS = sql`budgets b left join lateral (select * from budget_windows w where ${WINDOW_OF_NOW} offset 0) w on true`;
 
 /** Budgets whose mark is stale. Locks nothing. */
-export async function findReachedSoftLimits(db: Handle): Promise<readonly string[]> {
+export async function findReachedSoftLimits(db: SystemHandle): Promise<readonly string[]> {
   const { rows } = await sql<{
     id: string;
   }>`select b.id from ${BUDGETS_AND_WINDOWS} where ${IS_MARK_STALE} order by b.id`.execute(db);
@@ -35,7 +32,7 @@ export async function findReachedSoftLimits(db: Handle): Promise<readonly string
 export type SoftLimitReached = BudgetRow & WindowRow & { readonly workspace: string; readonly app: string };
 
 /** Updates the mark. Returns what to log, once over all processes; null: nothing, or another process was first. */
-export async function markSoftLimit(tx: Transacting, budgetId: string): Promise<SoftLimitReached | null> {
+export async function markSoftLimit(tx: SystemTransaction, budgetId: string): Promise<SoftLimitReached | null> {
   await lockBudgets(tx, [budgetId]);
   const { rows } = await sql<SoftLimitReached & { readonly is_told: boolean }>`
     update budget_windows w set soft_limit_told_at = case when ${IS_SOFTLY_REACHED} then patchbay_now() end
@@ -51,7 +48,7 @@ const STATES = ["below_soft_limit", "soft_limit_reached", "exhausted"] as const;
 
 /** Counts apps' budgets per state. Plan budgets have no soft limit and are not counted. */
 export async function budgetsByState(
-  db: Handle,
+  db: SystemHandle,
 ): Promise<readonly { readonly labels: readonly string[]; readonly value: number }[]> {
   const [below, reached, exhausted] = STATES.map((state) => sql.lit(state));
   const { rows } = await sql<{ state: string; value: string }>`

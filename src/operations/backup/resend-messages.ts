@@ -4,7 +4,7 @@ import type { Configuration } from "../../config/configuration.ts";
 import { brand } from "../../contract/ids.ts";
 import { enqueueJob, JOB_QUEUES } from "../../jobs/services.ts";
 import { createQueue, type Queue } from "../../queue/queue.ts";
-import type { Database, Transacting } from "../../storage/database.ts";
+import type { Database, SystemTransaction } from "../../storage/database.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../../webhooks/queues.ts";
 
 /** Runs `start/work` with a started queue that `resendMessages` can use. */
@@ -27,7 +27,7 @@ export async function withQueue<T>(
 }
 
 /** Sends one message per waiting row and returns their number. A job in progress has a lease, and is queued again when it expires. */
-export async function resendMessages(queue: Queue, tx: Transacting): Promise<number> {
+export async function resendMessages(queue: Queue, tx: SystemTransaction): Promise<number> {
   const jobs = await tx
     .selectFrom("jobs")
     .select(["id", "app_id"])

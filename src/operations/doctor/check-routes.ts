@@ -1,10 +1,10 @@
 // `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
 import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import type { SystemHandle } from "../../storage/database.ts";
 import { findLargeRoutes } from "../../directory/large-routes.ts";
-import type { Handle } from "../../storage/system.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-export async function checkRoutes(db: Handle): Promise<readonly Finding[]> {
+export async function checkRoutes(db: SystemHandle): Promise<readonly Finding[]> {
   const large = await findLargeRoutes(db);
   if (large.length === 0) return [ok("routes", `none has more than ${MAX_TARGETS} targets`)];
   return large.map(({ workspace, route, targets }) =>

@@ -1,10 +1,10 @@
 // `patchbay doctor`, checks of webhooks: connects to every receiver by the same rules and over the same network path as deliveries, and
 // sends nothing. Findings show only the origin of a receiver's URL, because its path may contain tokens.
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
+import type { SystemHandle } from "../../storage/database.ts";
 import { readDataKeys } from "../../storage/secrets/data-keys.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import { webhookSecretPlace } from "../../storage/secrets/secret-places.ts";
-import type { Handle } from "../../storage/system.ts";
 import type { ReachOutcome } from "../../webhooks/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -20,7 +20,7 @@ interface Receiver {
 }
 
 export async function checkWebhooks(
-  db: Handle,
+  db: SystemHandle,
   seal: Seal,
   network: Pick<DoctorNetwork, "reach">,
   allMs: number = ALL_MS,
@@ -126,7 +126,7 @@ function setCommand(workspace: string): string {
   return `patchbay webhooks set URL --workspace ${workspace}`;
 }
 
-async function readReceivers(db: Handle, seal: Seal): Promise<readonly Receiver[]> {
+async function readReceivers(db: SystemHandle, seal: Seal): Promise<readonly Receiver[]> {
   const rows = await db
     .selectFrom("webhooks")
     .innerJoin("workspaces", "workspaces.id", "webhooks.workspace_id")

@@ -1,10 +1,8 @@
 // Stores how much of each quota the processes have allocated: a row per holder and unit, locked in order [quotas.exact]. Only `quotas/`
 // interprets a row's state.
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { SystemHandle } from "../../storage/database.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
-
-type Handle = Kysely<Tables>;
 
 export type CountUnit = "requests" | "audio" | "tokens" | "concurrent" | "url_fetches";
 
@@ -30,11 +28,11 @@ export function countName({ holderId, unit }: Pick<CountKey, "holderId" | "unit"
 }
 
 /** Reads without locking. */
-export function readCounts(db: Handle, keys: readonly CountKey[]): Promise<Counts> {
+export function readCounts(db: SystemHandle, keys: readonly CountKey[]): Promise<Counts> {
   return select(db, keys, sql``);
 }
 
-export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise<Counts> {
+export async function lockCounts(tx: SystemHandle, keys: readonly CountKey[]): Promise<Counts> {
   const locked = await selectLocked(tx, keys);
   const missing = keys.filter((key) => !locked.states.has(countName(key)));
   if (missing.length === 0) return locked;
@@ -44,11 +42,11 @@ export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise
   return selectLocked(tx, keys);
 }
 
-function selectLocked(tx: Handle, keys: readonly CountKey[]): Promise<Counts> {
+function selectLocked(tx: SystemHandle, keys: readonly CountKey[]): Promise<Counts> {
   return select(tx, keys, sql`for update of c`);
 }
 
-async function select(db: Handle, keys: readonly CountKey[], locking: RawBuilder<unknown>): Promise<Counts> {
+async function select(db: SystemHandle, keys: readonly CountKey[], locking: RawBuilder<unknown>): Promise<Counts> {
   const { rows } = await sql<{ name: string; state: unknown; now_ms: number }>`
     select c.holder_id || ' ' || c.unit as name, c.state, (extract(epoch from patchbay_now()) * 1000)::float8 as now_ms
     from quota_counts c join ${recordset(keys)} on c.holder_id = given.holder_id and c.unit = given.unit
@@ -57,7 +55,7 @@ async function select(db: Handle, keys: readonly CountKey[], locking: RawBuilder
 }
 
 export async function writeCounts(
-  tx: Handle,
+  tx: SystemHandle,
   counts: readonly (CountKey & { readonly state: unknown })[],
 ): Promise<void> {
   // Without waiting for the disk: a server that loses power loses at most half a second of a quota's counts.
@@ -67,7 +65,7 @@ export async function writeCounts(
 }
 
 /** Deletes counts of keys and apps that are no longer used. */
-export async function sweepCounts(db: Handle): Promise<void> {
+export async function sweepCounts(db: SystemHandle): Promise<void> {
   await sql`delete from quota_counts where updated_at < patchbay_now() - ${sql.lit(KEPT_HOURS)} * interval '1 hour'`.execute(
     db,
   );

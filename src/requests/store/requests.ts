@@ -1,5 +1,6 @@
 // The request log: written in batches [requests.write-batches], read by its app, and deleted after its retention.
 import { type Kysely, sql } from "kysely";
+import type { SystemHandle } from "../../storage/database.ts";
 import type { AppId, WorkspaceId } from "../../contract/ids.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../../storage/insert-deduplicated.ts";
@@ -63,7 +64,7 @@ export interface WritingRequests {
 }
 
 export async function insertRequests(
-  db: Kysely<Tables>,
+  db: SystemHandle,
   rows: readonly NewRequest[],
   { nowMs, mayBeThere }: WritingRequests,
 ): Promise<void> {
@@ -121,7 +122,7 @@ export async function readRecordedJob(
 }
 
 /** Returns how many were deleted, at most `limit`, so that no sweep locks the table for long. */
-export async function purgeRequests(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
+export async function purgeRequests(db: SystemHandle, keptDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from requests where ctid in (
     select ctid from requests where at <= patchbay_now() - ${keptDays}::int * interval '1 day' limit ${limit})`.execute(
     db,

@@ -1,9 +1,8 @@
 // Rolls attempts up into hourly and daily usage, each exactly once [usage.once], by time of settlement, even if its transaction commits late
 // [usage.late-commit], with any number of processes, and after crashes.
-import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { Database, Transacting } from "../../storage/database.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Database, SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import { bypassRls } from "../../storage/system.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
 import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
 /** Longest time from a transaction's start to its first write. Beyond it, the idle timeout has ended the transaction (server-sessions.ts). */
@@ -38,7 +37,7 @@ export async function rollUsage(database: Database): Promise<boolean> {
   });
 }
 
-async function rollToBarrier(tx: Transacting): Promise<boolean> {
+async function rollToBarrier(tx: SystemTransaction): Promise<boolean> {
   // Attempts that were settled at the same time are kept together: a batch shares its transaction's time.
   const { rows } = await sql<{ until: string; has_more: boolean }>`
     select least(barrier_at, chunk)::text as until, coalesce(chunk < barrier_at, false) as has_more
@@ -70,7 +69,7 @@ function addTo(table: "usage_hours" | "usage_days", period: "hour" | "day", rows
 }
 
 /** The transaction must have an id. Transactions that began before the barrier's time and still run have smaller ids. */
-async function setBarrier(tx: Transacting): Promise<void> {
+async function setBarrier(tx: SystemTransaction): Promise<void> {
   await sql`update usage_progress set barrier_xid = pg_current_xact_id(),
     barrier_at = greatest(rolled_until, patchbay_now() - ${sql.lit(FIRST_WRITE_SECONDS)} * interval '1 second')`.execute(
     tx,
@@ -78,7 +77,7 @@ async function setBarrier(tx: Transacting): Promise<void> {
 }
 
 /** Deletes hours and days beyond their retention. Returns the number of rows. */
-export async function purgeUsage(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
+export async function purgeUsage(db: SystemHandle, keptDays: number, limit: number): Promise<number> {
   return (
     (await purgeSums(db, "usage_hours", "hour", keptDays, limit)) +
     (await purgeSums(db, "usage_days", "day", keptDays, limit))
@@ -86,7 +85,7 @@ export async function purgeUsage(db: Kysely<Tables>, keptDays: number, limit: nu
 }
 
 async function purgeSums(
-  db: Kysely<Tables>,
+  db: SystemHandle,
   table: "usage_hours" | "usage_days",
   period: "hour" | "day",
   keptDays: number,
@@ -99,7 +98,7 @@ async function purgeSums(
 }
 
 /** Deletes attempts older than the request log that are included in the sums. Returns the number of rows. */
-export async function purgeAttempts(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
+export async function purgeAttempts(db: SystemHandle, keptDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from attempts where ctid = any(array(
     select ctid from attempts where state = 'settled' and settled_at <= patchbay_now() - ${keptDays}::int * interval '1 day'
       and settled_at < (select rolled_until from usage_progress) limit ${limit}))`.execute(db);

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { announceChange } from "../connection/announce.ts";
 import { writeAudit } from "../audit-log.ts";
-import type { Database, Transacting, systemAccess } from "../database.ts";
+import type { Database, systemAccess, SystemTransaction } from "../database.ts";
 import { lockDirectory } from "../directory-state.ts";
 import { bypassRls } from "../system.ts";
 import type { Tables } from "../schema/tables.ts";
@@ -26,7 +26,7 @@ async function comparePepper(db: Reading, pepper: Buffer): Promise<"own" | "othe
 }
 
 /** The caller holds `lockDirectory`. */
-export async function storePepper(tx: Transacting, pepper: Buffer): Promise<void> {
+export async function storePepper(tx: SystemTransaction, pepper: Buffer): Promise<void> {
   const mark = markOf(pepper);
   await tx
     .insertInto("key_pepper")

@@ -1,7 +1,7 @@
 // Rotates the key that wraps data keys: secrets stay as they are, and only their data keys are wrapped again, one by one while requests are
 // served. An old key may be removed once nothing counted here needs it [tenancy.rotate].
 import { sql } from "kysely";
-import type { Database, Transacting, systemAccess } from "../database.ts";
+import type { Database, systemAccess, SystemTransaction } from "../database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
 import { lockDirectory } from "../directory-state.ts";
 import type { Seal } from "./seal.ts";
@@ -80,7 +80,7 @@ export async function sealUnderDataKeys(database: Pick<Database, typeof systemAc
 
 const SEALED_BY_RING = (column: string) => sql<boolean>`get_byte(${sql.ref(column)}, 0) = 1`;
 
-async function resealCredentials(tx: Transacting, ring: Seal): Promise<number> {
+async function resealCredentials(tx: SystemTransaction, ring: Seal): Promise<number> {
   const rows = await tx
     .selectFrom("connections")
     .select(["scope", "id", "credential"])
@@ -100,7 +100,7 @@ async function resealCredentials(tx: Transacting, ring: Seal): Promise<number> {
   return rows.length;
 }
 
-async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
+async function resealWebhooks(tx: SystemTransaction, ring: Seal): Promise<number> {
   let count = 0;
   for (const field of ["secret", "previous_secret"] as const) {
     const rows = await tx
@@ -125,7 +125,7 @@ async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
 }
 
 /** Seals webhook addresses that an earlier version stored unsealed. */
-async function sealAddresses(tx: Transacting, ring: Seal): Promise<number> {
+async function sealAddresses(tx: SystemTransaction, ring: Seal): Promise<number> {
   const rows = await tx
     .selectFrom("webhooks")
     .select(["workspace_id", "url"])
@@ -144,7 +144,7 @@ async function sealAddresses(tx: Transacting, ring: Seal): Promise<number> {
 }
 
 async function reseal(
-  tx: Transacting,
+  tx: SystemTransaction,
   ring: Seal,
   sealed: Buffer | null,
   place: ReturnType<typeof credentialPlace>,

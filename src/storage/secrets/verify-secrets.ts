@@ -2,7 +2,7 @@
 // recreate the file's API keys and revoke them for all other processes, and with other encryption keys it and the other processes could not
 // open what the other side seals.
 import { type Kysely, sql } from "kysely";
-import type { Transacting } from "../database.ts";
+import type { SystemTransaction } from "../database.ts";
 import { isOtherPepper, storePepper } from "./key-pepper.ts";
 import { readRunningKeys } from "./running-keys.ts";
 import type { Seal } from "./seal.ts";
@@ -35,7 +35,7 @@ export async function compareSecrets(db: Reading, { pepper, seal }: OwnSecrets):
 }
 
 /** Throws `OtherSecrets`. Stores the pepper if the database has no API keys yet. The caller holds `lockDirectory`. */
-export async function requireKnownSecrets(tx: Transacting, own: OwnSecrets): Promise<void> {
+export async function requireKnownSecrets(tx: SystemTransaction, own: OwnSecrets): Promise<void> {
   const fault = await compareSecrets(tx, own);
   if (fault !== null) throw fault;
   await storePepper(tx, own.pepper);

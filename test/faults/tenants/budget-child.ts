@@ -7,7 +7,7 @@ import { applyConfiguration } from "../../../src/directory/apply-configuration.t
 import { listen } from "../../../src/http/server/listen.ts";
 import { sweepAttempts } from "../../../src/metering/sweep-attempts.ts";
 import { sweepLeases } from "../../../src/metering/sweep-leases.ts";
-import type { Transacting } from "../../../src/storage/database.ts";
+import type { SystemTransaction } from "../../../src/storage/database.ts";
 import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { shiftClock } from "../../harness/postgres/database.ts";
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
@@ -60,7 +60,7 @@ async function resolve(): Promise<readonly AppSums[]> {
   return rows;
 }
 
-async function untilNone(sweep: (tx: Transacting) => Promise<number>): Promise<void> {
+async function untilNone(sweep: (tx: SystemTransaction) => Promise<number>): Promise<void> {
   while ((await database.transaction(sweep)) > 0);
 }
 

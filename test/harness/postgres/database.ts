@@ -1,7 +1,13 @@
 // A migrated database for each test file: a copy of a migrated template on the server of DATABASE_URL, which scripts/test.ts starts.
-import { sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { newId } from "../../../src/contract/ids.ts";
-import { type Database, type SystemAccess, systemAccess } from "../../../src/storage/database.ts";
+import {
+  asSystemHandle,
+  type Database,
+  type SystemAccess,
+  systemAccess,
+  type SystemHandle,
+} from "../../../src/storage/database.ts";
 import { bypassRls } from "../../../src/storage/system.ts";
 import { type DatabaseOptions, openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { migrateEmpty, schemaHash } from "./migrated.ts";
@@ -37,13 +43,21 @@ export async function openSystemDatabase(options: DatabaseOptions): Promise<Open
   return withSystemAccess(await openDatabase(options));
 }
 
-/** With the members of `access`, if given, in place of its own. */
+/**
+ * The members of `access` replace its own. Not by `{ ...database, ...access }`: code of the gateway takes its access from `bypassRls` and would not see
+ * them.
+ */
 export function withSystemAccess<D extends Database>(
   database: D,
   access: Partial<SystemAccess> = {},
 ): D & SystemAccess {
   const system = { ...bypassRls(database, "installation"), ...access };
   return { ...database, ...system, [systemAccess]: system };
+}
+
+/** The same handle, whose statements and results pass through the plugin. */
+export function withPlugin({ db }: Pick<SystemAccess, "db">, plugin: KyselyPlugin): SystemHandle {
+  return asSystemHandle(db.withPlugin(plugin));
 }
 
 /** Shifts this database's `patchbay_now()` by a number of seconds against the real clock; 0 resets it. */

@@ -11,12 +11,12 @@ import { type Account, chooseAccount } from "../../../src/storage/embedded/accou
 import { PASSWORD_FILE } from "../../../src/storage/embedded/initialize.ts";
 import { DATA_FOLDER, preparePlacement, readPlacement } from "../../../src/storage/embedded/placement.ts";
 import { startEmbeddedServer } from "../../../src/storage/embedded/server.ts";
-import type { Database } from "../../../src/storage/database.ts";
 import {
   type EmbeddedMode,
   openStorage,
   type OpenStorageOptions,
 } from "../../../src/storage/connection/open-storage.ts";
+import { type OpenDatabase, withSystemAccess } from "./database.ts";
 import { migrateEmpty, schemaHash } from "./migrated.ts";
 import { copyBinaries, nativeFolder } from "./postgres-server.ts";
 
@@ -61,12 +61,13 @@ export async function openEmbedded(
   dataDir: string,
   embedded: EmbeddedMode = "own",
   options: Partial<OpenStorageOptions> = {},
-): Promise<Database> {
+): Promise<OpenDatabase> {
   const settings = { databaseUrl: null, migrateUrl: null, listenUrl: null, runAs: null };
-  return openStorage(
+  const database = await openStorage(
     { ...settings, dataDir, postgresBin: await postgresBin() },
     { embedded, path: process.env["PATH"], ...options },
   );
+  return withSystemAccess(database);
 }
 
 async function cachedCluster(): Promise<string> {

@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
+import { asSystemHandle, type SystemAccess, systemAccess } from "../../../src/storage/database.ts";
+import type { Tables } from "../../../src/storage/schema/tables.ts";
+import { bypassRls } from "../../../src/storage/system.ts";
 import { tagRolledBack } from "../../../src/storage/transact.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { call, startAdminGateway } from "./admin.ts";
@@ -15,31 +18,33 @@ let leaves: "never" | "before" | "at commit" = "never";
 class Away extends DummyDriver {
   override acquireConnection = () => Promise.reject(away());
 }
-const nobody: OpenDatabase["db"] = new Kysely({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new Away(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-});
+const nobody = asSystemHandle(
+  new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new Away(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+);
 let shared: TestGateway;
 let gateway: TestGateway;
 
 function leaving(database: OpenDatabase): OpenDatabase {
-  const through = (begin: OpenDatabase["transaction"]): OpenDatabase["transaction"] => {
-    if (leaves === "before") return (work) => tagRolledBack(() => Promise.reject(away()), work);
-    if (leaves === "never") return begin;
+  const inWorkspace: OpenDatabase["inWorkspace"] = (id, work) => {
+    if (leaves === "before") return tagRolledBack(() => Promise.reject(away()), work);
+    if (leaves === "never") return database.inWorkspace(id, work);
     leaves = "before";
-    return (work) => begin(work).then(() => Promise.reject(away()));
+    return database.inWorkspace(id, work).then(() => Promise.reject(away()));
   };
-  return {
-    ...database,
+  const access: SystemAccess = {
+    ...bypassRls(database, "installation"),
     get db() {
       return leaves === "before" ? nobody : database.db;
     },
-    inWorkspace: (id, work) => through((begun) => database.inWorkspace(id, begun))(work),
   };
+  return { ...database, [systemAccess]: access, inWorkspace };
 }
 
 before(async () => {

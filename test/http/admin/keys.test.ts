@@ -7,7 +7,7 @@ import { brand } from "../../../src/contract/ids.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { keyView, type KeyView } from "../../../src/contract/admin/keys.ts";
 import { detailsOf, get } from "../../harness/client.ts";
-import { shiftClock } from "../../harness/postgres/database.ts";
+import { shiftClock, withSystemAccess } from "../../harness/postgres/database.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 import { auditRows, call, etagOf, OPERATOR_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
@@ -187,7 +187,7 @@ test("keys.last-used: a use that could not be written is written with the next",
       return typeof found === "function" ? (found.bind(target) as unknown) : found;
     },
   });
-  const use = createKeyUse({ db });
+  const use = createKeyUse(withSystemAccess(gateway.database, { db }));
   use.note(brand("key", made.id));
   await assert.rejects(use.flush(), /away/u);
   isAway = false;

@@ -28,17 +28,8 @@ const WAYS_OUT: Planted = [
   ["src/audio/remote-audio.ts", 'import { systemConnector } from "../outbound/system-network.ts";'],
 ];
 
-/** A reason of `storage/system.ts` that the file has not been given, however it is imported. */
-const SIGHT: Planted = [
-  ["src/jobs/run/open-audio.ts", 'import { bypassRls } from "../storage/system.ts";'],
-  ["src/jobs/run/open-audio.ts", 'import { type Handle, claims, sweeps as more } from "../storage/system.ts";'],
-  ["src/jobs/run/open-audio.ts", 'import * as system from "../storage/system.ts";'],
-];
-
 for (const [file, text] of WAYS_OUT)
   test(`remote-audio.guard-always-runs: the import table refuses ${file} with ${text}`, refusesImport(file, text));
-for (const [file, text] of SIGHT)
-  test(`tenancy.row-level-security: the import table refuses ${file} with ${text}`, refusesImport(file, text));
 
 function refusesImport(file: string, text: string): (t: TestContext) => Promise<void> {
   return async (t) => {

@@ -11,7 +11,7 @@ import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { judgeRound } from "../../faults/same-key.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
-import { setClock, shiftClock } from "../../harness/postgres/database.ts";
+import { setClock, shiftClock, withSystemAccess } from "../../harness/postgres/database.ts";
 import {
   ENCRYPTION_KEY,
   KEY,
@@ -405,12 +405,11 @@ test("idempotency.replay-precedence: a replay answers whatever purposes, routes 
   const failed = await postForm(gateway.origin, { ...call, headers: keyed("outlives-its-provider") });
   assert.equal(failed.status, 503, "a new request finds no provider that works");
   assertReplayOf(await postForm(gateway.origin, call), first);
-  await gateway.database.db
-    .transaction()
-    .execute(async (tx) => {
+  await gateway.database
+    .transaction(async (tx) => {
       await tx.deleteFrom("routes").execute();
       const seal = createSeal({ keys: [ENCRYPTION_KEY] });
-      directory = await loadDirectory({ database: { ...gateway.database, db: tx }, seal });
+      directory = await loadDirectory({ database: withSystemAccess(gateway.database, { db: tx }), seal });
       throw new RolledBack();
     })
     .catch((error: unknown) => assert(error instanceof RolledBack, String(error)));
