@@ -337,6 +337,33 @@ test("cli.completion: zsh and fish know the same commands and options; any other
   assert.equal((await run(["completion", "tcsh"])).exitCode, 2);
 });
 
+/** Run by the shell with the words of a line. They print a candidate a line, with a description behind it. */
+const COMPLETING = {
+  // The functions of zsh's completion system, which exist only while a key is handled.
+  zsh: `compdef() { : }; _files() { print FILES }; compadd() { print -rl -- "\${(@P)2}" }; _describe() { compadd -a $2 }
+    eval "$SCRIPT"; words=("$@"); CURRENT=$#; _patchbay`,
+  fish: `echo "$SCRIPT" | source; complete -C "$argv[2..-1]"`,
+} as const;
+
+for (const [shell, program] of Object.entries(COMPLETING))
+  test(`cli.completion: ${shell} offers subcommands under either name, options, and choices as values`, {
+    skip: spawnSync(shell, ["--version"]).status === 0 ? false : `${shell} is not installed`,
+  }, async () => {
+    const { stdout: script } = await run(["completion", shell]);
+    const offered = (...words: readonly string[]): readonly string[] => {
+      const env = { ...process.env, SCRIPT: script };
+      const ran = spawnSync(shell, ["-c", program, shell, "patchbay", ...words], { encoding: "utf8", env });
+      assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+      return ran.stdout.split("\n").map((line) => line.split(/[:\t]/u)[0] ?? "");
+    };
+    assert.ok(offered("transl").includes("translate"));
+    assert.ok(offered("jobs", "ca").includes("cancel"));
+    assert.ok(!offered("jobs", "ca").includes("translate"));
+    assert.ok(offered("jobs", "ls", "--stat").includes("--status"));
+    assert.ok(offered("jobs", "list", "--status", "f").includes("failed"));
+    assert.ok(!offered("usage", "--from", "jobs", "ca").includes("cancel"));
+  });
+
 test("cli.init: init writes a configuration without faults if exactly the variables that it names are set", async () => {
   const cwd = mkdtempSync(join(directory, "init-"));
   const ran = await run(["init"], { cwd });

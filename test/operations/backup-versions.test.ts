@@ -1,12 +1,11 @@
 // Backups of other versions: an older one is brought up to date while it is restored, a newer one and one of another format are refused.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import { TAR_END, tarHeader, tarPadding } from "../../src/operations/backup/tar.ts";
+import { packTar } from "modern-tar";
 import { migrationState } from "../../src/storage/schema/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { run } from "../cli/fake-gateway.ts";
@@ -92,13 +91,8 @@ test("storage.restore-versions: a backup of a newer version is refused with what
 
 test("storage.former-version: a backup of version 0.1.0, which contains the files of another engine, is refused by its name", async () => {
   const archive = join(folder, "former.tar");
-  const version = Buffer.from("18\n");
-  const file = await open(archive, "wx");
-  await file.write(tarHeader({ name: "pglite/PG_VERSION", kind: "file", sizeBytes: version.length }, 1_700_000_000));
-  await file.write(version);
-  await file.write(tarPadding(version.length));
-  await file.write(TAR_END);
-  await file.close();
+  const header = { name: "pglite/PG_VERSION", size: 3 };
+  writeFileSync(archive, await packTar([{ header, body: "18\n" }]));
   const { config } = await directory("former-restored");
   const refused = await run(["restore", archive, "--config", config]);
   assert.equal(refused.exitCode, 5, refused.stderr);

@@ -21,7 +21,6 @@ import { pathToFileURL } from "node:url";
 import * as fc from "fast-check";
 import { readArchive, writeArchive } from "../../src/operations/backup/backup-archive.ts";
 import { unpackFault } from "../../src/operations/backup/restore.ts";
-import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/backup/tar.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
 import { JOBS, submit, ended } from "../http/jobs/jobs.ts";
@@ -146,7 +145,7 @@ test("storage.restore-refuses: an archive that was cut or changed anywhere is re
   const whole = await smallArchive();
   const broken = join(archive, "..", "broken.tar");
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), fc.integer({ min: 0, max: whole.length - TAR_END.length }), async (isCut, at) => {
+    fc.asyncProperty(fc.boolean(), fc.integer({ min: 0, max: whole.length - 1 }), async (isCut, at) => {
       writeFileSync(broken, isCut ? whole.subarray(0, at) : flipped(whole, at));
       await assert.rejects(readArchive(broken, null));
     }),
@@ -223,14 +222,16 @@ test("storage.backup-verified: a file that grows while it is read ends the backu
   const dataDir = join(archive, "..", "growing");
   mkdirSync(dataDir);
   const file = await open(join(dataDir, "key-pepper"), "wx");
-  await file.write("begun, and as large as any file\n");
+  // More than is packed ahead of what is written, so that the file has grown before its end is read.
+  const sizeBytes = 20_000_000;
+  await file.write(Buffer.alloc(sizeBytes, "begun, and as large as any file\n"));
   const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], tables: [], has_secrets: true };
   // The archive itself, as it would be of one that lies in what it copies.
   await assert.rejects(
     writeArchive(file, dataDir, { ...about, objects: "included" }),
     /key-pepper changed while it was read/u,
   );
-  assert.ok((await file.stat()).size < 10_000);
+  assert.ok((await file.stat()).size <= 2 * sizeBytes + 10_000);
   await file.close();
   rmSync(dataDir, { recursive: true });
 });
@@ -360,49 +361,4 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
   assert.deepEqual(readdirSync(dataDir), ["holiday.jpg"]);
   rmSync(join(dataDir, "holiday.jpg"));
   assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");
-});
-
-test("storage.restore-refuses: a manifest's hash in an archive is read only where it is as long as one", async () => {
-  const file = join(archive, "..", "long-seal.tar");
-  const bytes = Buffer.alloc(4_096, "0");
-  const header = tarHeader({ name: "manifest.sha256", kind: "file", sizeBytes: bytes.length }, 1_700_000_000);
-  writeFileSync(file, Buffer.concat([header, bytes, TAR_END]));
-  await assert.rejects(readArchive(file, null), /the manifest's hash is none/u);
-  rmSync(file);
-});
-
-test("storage.backup-verified: names and sizes of every kind are read back from an archive, and by tar(1)", async () => {
-  const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,60}$/u);
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(fc.array(part, { minLength: 1, maxLength: 4 }), fc.uint8Array({ maxLength: 2_000 })), {
-        maxLength: 6,
-      }),
-      fc.integer({ min: 1, max: 700 }),
-      async (files, chunkBytes) => {
-        const whole = Buffer.concat([
-          ...files.flatMap(([parts, bytes]) => [
-            tarHeader({ name: parts.join("/"), kind: "file", sizeBytes: bytes.length }, 1_700_000_000),
-            bytes,
-            tarPadding(bytes.length),
-          ]),
-          TAR_END,
-        ]);
-        const chunks = async function* () {
-          for (let at = 0; at < whole.length; at += chunkBytes) yield whole.subarray(at, at + chunkBytes);
-        };
-        const found: [string, Buffer][] = [];
-        for await (const { entry, body } of readTar(chunks())) {
-          const parts: Buffer[] = [];
-          for await (const chunk of body) parts.push(chunk);
-          found.push([entry.name, Buffer.concat(parts)]);
-        }
-        assert.deepEqual(
-          found,
-          files.map(([parts, bytes]) => [parts.join("/"), Buffer.from(bytes)]),
-        );
-      },
-    ),
-    { numRuns: 60, seed: 7 },
-  );
 });

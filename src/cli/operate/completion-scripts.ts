@@ -1,4 +1,5 @@
-// Generates completion scripts for three shells from one table of commands: which command the words so far select, and what may follow.
+// Generates completion scripts for three shells from one table of commands: which command the words so far select, and what may follow. A library would
+// start the program at each TAB (docs/decisions/0041).
 
 type Table = readonly CompletedCommand[];
 

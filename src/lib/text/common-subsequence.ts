@@ -1,5 +1,5 @@
 // Finds a common subsequence: patience diff (items unique on both sides are anchors), then the longest common subsequence of small gaps. Near-linear on
-// long, similar sequences and never quadratic.
+// long, similar sequences and never quadratic, unlike libraries (docs/decisions/0040).
 import type { CooperativeTask } from "../concurrency/cooperative-task.ts";
 
 /** `[index in one, index in other]`, both ascending. */

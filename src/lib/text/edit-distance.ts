@@ -1,5 +1,5 @@
 // Aligns two sequences with the fewest edits (Levenshtein distance with its alignment), by Ukkonen's algorithm, so that similar sequences cost little.
-// Beyond a bound it aligns them along a common subsequence instead, which is near-linear.
+// Beyond a bound it aligns them along a common subsequence instead, which is near-linear (docs/decisions/0040).
 import { commonSubsequence } from "./common-subsequence.ts";
 import type { CooperativeTask } from "../concurrency/cooperative-task.ts";
 

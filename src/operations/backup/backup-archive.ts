@@ -4,11 +4,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createTarPacker, type TarPackController } from "modern-tar";
 import { z } from "zod";
 import { singleChunk } from "../../lib/buffered-body.ts";
 import { FORMER_DATABASE } from "../../storage/embedded/installation-state.ts";
+import { type ArchiveEntry, readEntries, tarHeader } from "./archive-entries.ts";
 import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
-import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
 
 const MANIFEST = "manifest.json";
 const SEAL = "manifest.sha256";
@@ -47,11 +48,22 @@ export function countRows({ tables }: Pick<Manifest, "tables">): number {
 }
 
 export async function writeArchive(target: FileHandle, dataDir: string, about: About): Promise<void> {
+  const { readable, controller } = createTarPacker();
+  // Unlike `write`, `writeFile` continues until all bytes are written.
+  const sink = new WritableStream<Uint8Array>({ write: (chunk) => target.writeFile(chunk) });
+  // An error of either side ends the other one with the same error.
+  const packed = packAll(controller, dataDir, about).catch((error: unknown) => {
+    controller.error(error);
+    throw error;
+  });
+  await Promise.all([readable.pipeTo(sink), packed]);
+}
+
+async function packAll(controller: TarPackController, dataDir: string, about: About): Promise<void> {
   const entries: ManifestEntry[] = [];
-  const seconds = Math.floor(Date.parse(about.created_at) / 1000);
-  const put = async (entry: TarEntry, body: AsyncIterable<Buffer>): Promise<string> => {
-    // Unlike `write`, `writeFile` continues until all bytes are written.
-    await target.writeFile(tarHeader(entry, seconds));
+  const mtime = new Date(about.created_at);
+  const put = async (entry: ArchiveEntry, body: AsyncIterable<Uint8Array>): Promise<string> => {
+    const writer = controller.add(tarHeader(entry, mtime)).getWriter();
     const hash = createHash("sha256");
     let written = 0;
     for await (const chunk of body) {
@@ -59,10 +71,10 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
       written += chunk.length;
       // Stops at once, because a file that grows while it is read may have no end.
       if (written > entry.sizeBytes) break;
-      await target.writeFile(chunk);
+      await writer.write(chunk);
     }
     if (written !== entry.sizeBytes) throw new Error(`${entry.name} changed while it was read`);
-    await target.writeFile(tarPadding(written));
+    await writer.close();
     return hash.digest("hex");
   };
 
@@ -75,7 +87,7 @@ export async function writeArchive(target: FileHandle, dataDir: string, about: A
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
   const manifestHash = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, singleChunk(text));
   await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, singleChunk(Buffer.from(manifestHash)));
-  await target.writeFile(TAR_END);
+  controller.finalize();
 }
 
 /** The required secrets that the archive lacks, because they were in the configuration or excluded. */
@@ -88,7 +100,7 @@ export async function readArchive(file: string, targetFolder: string | null): Pr
   const actualEntries = new Map<string, ManifestEntry>();
   let manifestText: Buffer | null = null;
   let seal: string | null = null;
-  for await (const { entry, body } of readTar(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
+  for await (const { entry, body } of readEntries(file)) {
     if (seal !== null) throw new Error("the archive goes on after its end");
     if (entry.name === MANIFEST) {
       if (entry.sizeBytes > MAX_MANIFEST_BYTES) throw new Error("the manifest is too large");
@@ -121,8 +133,8 @@ export async function readArchive(file: string, targetFolder: string | null): Pr
 }
 
 async function extractEntry(
-  entry: TarEntry,
-  body: AsyncIterable<Buffer>,
+  entry: ArchiveEntry,
+  body: AsyncIterable<Uint8Array>,
   targetFolder: string | null,
 ): Promise<string> {
   const hash = createHash("sha256");
@@ -147,7 +159,7 @@ function isInside(name: string): boolean {
   return partsOf(true).includes(top) && below.every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-async function* walk(dataDir: string, names: readonly string[]): AsyncGenerator<TarEntry> {
+async function* walk(dataDir: string, names: readonly string[]): AsyncGenerator<ArchiveEntry> {
   for (const name of names) {
     const fileStat = await statOrNull(join(dataDir, name));
     if (fileStat === null) continue;
@@ -164,10 +176,10 @@ async function* walk(dataDir: string, names: readonly string[]): AsyncGenerator<
   }
 }
 
-async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-async function* emptyBody(): AsyncGenerator<Buffer> {}
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
