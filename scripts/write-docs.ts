@@ -10,7 +10,7 @@ import { ADMIN_API, openapiDocument } from "../src/http/pages/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,
-  "openapi-admin.json": () => `${JSON.stringify(openapiDocument(ADMIN_ENDPOINTS, ADMIN_API), null, 2)}\n`,
+  "openapi-admin.json": () => `${JSON.stringify(openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API }), null, 2)}\n`,
   "docs/errors.md": errorsMarkdown,
   "docs/configuration.md": configurationPage,
   "docs/providers.md": providersPage,

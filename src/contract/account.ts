@@ -4,7 +4,7 @@ import { CAPABILITIES } from "./features.ts";
 import { PERIODS } from "./set-up/app.ts";
 import { PURPOSE_POLICY } from "./transcription.ts";
 
-const purposeEntry = z.strictObject({
+export const purposeEntry = z.strictObject({
   purpose: z.string().describe("The label to send."),
   description: z.string(),
   is_enabled: z.boolean(),
@@ -13,7 +13,7 @@ const purposeEntry = z.strictObject({
 const CONTEXTS = ["default", "audio_input"] as const;
 
 /** A label may apply to one context only. */
-const publishedPurpose = purposeEntry.extend({
+export const publishedPurpose = purposeEntry.extend({
   is_enabled: z.boolean().describe("Can be sent in at least one of `contexts`."),
   contexts: z
     .array(z.enum(CONTEXTS))
@@ -26,7 +26,7 @@ const featureSummary = z
   .record(z.string(), z.boolean())
   .describe("What a request can require: true if at least one target of the route supports it.");
 
-const routingEntry = z.strictObject({
+export const routingEntry = z.strictObject({
   context: z.enum(CONTEXTS),
   source: z.enum(["route", "capability_override"]).optional(),
   capabilities: z.array(z.enum(CAPABILITIES)),

@@ -1,8 +1,16 @@
 // Jobs as the operator and a workspace's administrators list them [admin.jobs].
 import { z } from "zod";
-import { type EndpointTemplate, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin/admin.ts";
+import {
+  type EndpointTemplate,
+  filterFields,
+  json,
+  listOf,
+  mirrorForOperator,
+  operatorEndpoint,
+  pageFields,
+} from "./admin/admin.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
-import { job, JOB_STATUSES } from "./jobs.ts";
+import { job, jobListQuery } from "./jobs.ts";
 
 /** State and facts of a job, without the caller's metadata and transcript. */
 export const listedJob = job.omit({ poll_url: true, metadata: true, result: true, result_url: true }).extend({
@@ -14,27 +22,23 @@ export const listedJob = job.omit({ poll_url: true, metadata: true, result: true
   deadline_at: z.string().describe("When it fails unless it has ended."),
 });
 export type ListedJobView = z.infer<typeof listedJob>;
-
-const id = z.string().min(1).max(64);
+export const listedJobList = listOf(listedJob);
 
 const filters = {
   ...pageFields,
-  status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
-  app: id.describe("Id of the app.").optional(),
-  job: id.describe("Only this job.").optional(),
+  status: jobListQuery.shape.status,
+  app: filterFields.app,
+  job: z.string().min(1).max(64).describe("Only this job.").optional(),
 };
 export const workspaceJobsQuery = z.strictObject(filters);
-export const jobsQuery = z.strictObject({
-  ...filters,
-  workspace: id.describe("Slug or id of the workspace.").optional(),
-});
+export const jobsQuery = z.strictObject({ ...filters, workspace: filterFields.workspace });
 
 const LIST: Omit<EndpointTemplate, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/jobs",
   description:
     "Newest first, each for 30 days after its end. Without results and metadata, which only the app's own key can read.",
-  responses: { 200: json("A page of jobs.", listOf(listedJob)) },
+  responses: { 200: json("A page of jobs.", listedJobList) },
   errors: [],
 };
 

@@ -1,6 +1,7 @@
 // The public job API: fields of a submission, and the answer of a poll [jobs.fields].
 import { z } from "zod";
 import type { ResponseContract } from "./endpoints/endpoint.ts";
+import { LOCATION, REPLAYED } from "./endpoints/response-names.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { audioMember, purposeFields, transcriptionEnvelope, translationFields } from "./transcription.ts";
 
@@ -25,6 +26,7 @@ export const jobRequest = jobFields.extend({ audio: audioMember });
 
 export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
+export const jobStatus = z.enum(JOB_STATUSES);
 const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
 
 /** Errors that only a job can end with; all others are in the catalogue. */
@@ -37,7 +39,7 @@ export const JOB_ONLY_ERRORS = {
 type JobOnlyErrorCode = keyof typeof JOB_ONLY_ERRORS;
 export type JobErrorCode = ErrorCode | JobOnlyErrorCode;
 
-const jobError = z.strictObject({
+export const jobError = z.strictObject({
   code: z
     .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...(Object.keys(JOB_ONLY_ERRORS) as JobOnlyErrorCode[])])
     .describe(
@@ -66,9 +68,9 @@ export const acceptedJob = {
   description: "The job is durable and will be processed. A replayed key returns this first answer again.",
   content: { "application/json": submittedJob },
   headers: {
-    Location: "Where to poll.",
+    ...LOCATION,
     "Retry-After": "Seconds until a first poll is worth while.",
-    "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
+    ...REPLAYED,
   },
 } as const satisfies ResponseContract;
 
@@ -80,7 +82,7 @@ export const providerDeletion = z
 export const job = z.strictObject({
   object: z.literal("transcription.job"),
   job_id: z.string(),
-  status: z.enum(JOB_STATUSES),
+  status: jobStatus,
   poll_url: z.string(),
   created_at: z.string(),
   started_at: z.string().nullable(),
@@ -122,7 +124,7 @@ export const jobQuery = z.strictObject({
 });
 
 export const jobListQuery = z.strictObject({
-  status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
+  status: jobStatus.describe("Only jobs in this state.").optional(),
   limit: z.int().min(1).max(100).default(20).describe("Jobs per page, 1 to 100."),
   cursor: z
     .string()

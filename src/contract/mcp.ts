@@ -6,26 +6,21 @@ import { routedHeaders } from "./endpoints/endpoint-transcription.ts";
 const version = z.literal("2.0");
 const id = z.union([z.string(), z.number()]);
 
-const mcpMessage = z
+export const mcpMessage = z
   .looseObject({
     jsonrpc: version,
     id: id.describe("Absent: a notification, which is not answered.").optional(),
     method: z.string().describe("`tools/list`, `tools/call`, …").optional(),
     params: z.looseObject({}).optional(),
   })
-  .describe("One JSON-RPC 2.0 message. A batch is refused.")
-  .meta({ id: "McpMessage" });
+  .describe("One JSON-RPC 2.0 message. A batch is refused.");
 
-const mcpError = z
-  .strictObject({
-    jsonrpc: version,
-    id: id.nullable().optional(),
-    error: z.looseObject({ code: z.int(), message: z.string() }),
-  })
-  .meta({ id: "McpError" });
-const mcpAnswer = z
-  .union([z.strictObject({ jsonrpc: version, id, result: z.looseObject({}) }), mcpError])
-  .meta({ id: "McpAnswer" });
+export const mcpError = z.strictObject({
+  jsonrpc: version,
+  id: id.nullable().optional(),
+  error: z.looseObject({ code: z.int(), message: z.string() }),
+});
+export const mcpAnswer = z.union([z.strictObject({ jsonrpc: version, id, result: z.looseObject({}) }), mcpError]);
 
 export const mcpQuery = z.strictObject({
   tools: z

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
-import { JOB_STATUSES, providerDeletion } from "./jobs.ts";
+import { jobStatus, providerDeletion } from "./jobs.ts";
 import { pausedUntil, PURPOSE_POLICY } from "./transcription.ts";
 
 const usd = z.string().describe("US dollars, exact.");
@@ -34,7 +34,7 @@ export const recordedOptions = z.strictObject({
   dry_run: z.boolean(),
 });
 
-const recordedCandidate = z.strictObject({
+export const recordedCandidate = z.strictObject({
   position: z.int().min(1),
   eligible: z.boolean(),
   missing: z
@@ -52,7 +52,7 @@ const recordedCandidate = z.strictObject({
   ...names,
 });
 
-const recordedAttempt = z.strictObject({
+export const recordedAttempt = z.strictObject({
   id: z.string(),
   position: z.int().min(1),
   created_at: z.string(),
@@ -134,7 +134,7 @@ export const requestRecord = z.strictObject({
   job: z
     .strictObject({
       id: z.string(),
-      status: z.enum(JOB_STATUSES).nullable(),
+      status: jobStatus.nullable(),
       code: z.string().nullable(),
       candidates: z.array(recordedCandidate).describe("As its last worker checked them. Empty before it ran."),
     })

@@ -7,7 +7,10 @@ export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json"
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 const KEYTERM = z.string().min(1).max(100);
-const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
+export const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
+export const REDACTION = z.union([z.boolean(), z.array(z.enum(REDACTION_GROUPS)).min(1).max(REDACTION_GROUPS.length)], {
+  error: `true, false, or a list of ${REDACTION_GROUPS.join(", ")}`,
+});
 /** Checks the syntax only; an unknown label is handled by routing and is never a 400 [routing.purpose-label]. */
 export const PURPOSE_LABEL = z
   .string()
@@ -85,12 +88,7 @@ export const transcriptionFields = z.strictObject({
     .optional(),
   detect_language: z.boolean().describe("Detect and report the language; a preference.").optional(),
   profanity_filter: z.boolean().describe("Mask profanity.").optional(),
-  redaction: z
-    .union([z.boolean(), z.array(z.enum(REDACTION_GROUPS)).min(1).max(REDACTION_GROUPS.length)], {
-      error: `true, false, or a list of ${REDACTION_GROUPS.join(", ")}`,
-    })
-    .describe('Remove personal data: `true` means `["pii"]`.')
-    .optional(),
+  redaction: REDACTION.describe('Remove personal data: `true` means `["pii"]`.').optional(),
   multichannel: z.boolean().describe("Transcribe each channel separately.").optional(),
   prompt: z
     .string()

@@ -1,7 +1,7 @@
 // Usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
-import { mirrorForOperator, operatorEndpoint } from "./admin/admin.ts";
+import { filterFields, mirrorForOperator, operatorEndpoint } from "./admin/admin.ts";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import { budgetForecast } from "./admin/budget-forecast.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
@@ -80,7 +80,7 @@ export const usageTable = z.strictObject({
 });
 export type UsageTable = z.infer<typeof usageTable>;
 
-const spentBudget = limitsReport.shape.budgets.element.extend({
+export const spentBudget = limitsReport.shape.budgets.element.extend({
   spent_usd: usd,
   spent_audio_seconds: seconds,
   spent_tokens: count,
@@ -118,7 +118,7 @@ export const usageQuery = z.strictObject({
 
 export const workspaceUsageQuery = usageQuery.extend({
   app: z.string().min(1).max(64).describe("Id of the app. Default: all apps.").optional(),
-  key: z.string().min(1).max(64).describe("Id of the key.").optional(),
+  key: filterFields.key,
 });
 export const adminUsageQuery = workspaceUsageQuery.extend({
   workspace: z.string().min(1).max(64).describe("Id or slug of the workspace. Default: all.").optional(),

@@ -2,6 +2,7 @@
 import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { ADMIN_API, openapiDocument } from "../../src/http/pages/openapi.ts";
+import { resolveReference } from "../harness/openapi-references.ts";
 
 /** As much of JSON Schema as our documents use. */
 export interface Schema {
@@ -40,6 +41,10 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
+interface Response extends Content {
+  readonly description: string;
+}
+
 export interface Operation {
   readonly listener: Listener;
   readonly method: string;
@@ -49,7 +54,7 @@ export interface Operation {
   readonly security: readonly unknown[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
+  readonly responses: Readonly<Record<string, Response>>;
   readonly "x-required-scope"?: string;
 }
 
@@ -57,18 +62,24 @@ export type Listener = "public" | "admin";
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, "listener" | "method" | "path">>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 export const DOCUMENTS: Readonly<Record<Listener, Document>> = {
   public: openapiDocument(ENDPOINTS) as unknown as Document,
-  admin: openapiDocument(ADMIN_ENDPOINTS, ADMIN_API) as unknown as Document,
+  admin: openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API }) as unknown as Document,
 };
 
 export function operationsOf(listener: Listener): readonly Operation[] {
   return Object.entries(DOCUMENTS[listener].paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      parameters: (operation.parameters ?? []).map((parameter) => resolveReference(DOCUMENTS[listener], parameter)),
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [
+          status,
+          resolveReference(DOCUMENTS[listener], response),
+        ]),
+      ),
       listener,
       path,
       method: method.toUpperCase(),
@@ -77,8 +88,7 @@ export function operationsOf(listener: Listener): readonly Operation[] {
 }
 
 export function resolve(listener: Listener, schema: Schema): Schema {
-  const name = schema.$ref?.replace("#/components/schemas/", "");
-  return name === undefined ? schema : resolve(listener, DOCUMENTS[listener].components.schemas[name] ?? {});
+  return resolveReference(DOCUMENTS[listener], schema);
 }
 
 export function nameOf({ listener, method, path }: Operation): string {

@@ -2,11 +2,25 @@
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "../endpoints/endpoint.ts";
 import type { ErrorCode } from "../errors.ts";
+import { ETAG } from "../endpoints/response-names.ts";
+import { givenTime } from "../times.ts";
 
 /** Query fields of every list. */
 export const pageFields = {
   limit: z.int().min(1).max(100).default(20).describe("Maximum number of items."),
   cursor: z.string().min(1).max(400).describe("`next_cursor` of the previous page.").optional(),
+};
+
+const id = z.string().min(1).max(64);
+const moment = givenTime();
+
+/** Query fields that several lists have, each of them some. */
+export const filterFields = {
+  from: moment.describe("At or after this time.").optional(),
+  to: moment.describe("Before this time.").optional(),
+  workspace: id.describe("Slug or id of the workspace.").optional(),
+  app: id.describe("Id of the app.").optional(),
+  key: id.describe("Id of the key.").optional(),
 };
 
 export function listOf<T extends z.ZodType>(item: T) {
@@ -27,8 +41,6 @@ export const managedBy = z
   .enum(["file", "api"])
   .describe("`file`: owned by the configuration file, read-only here. `api`: created and changed through the API.");
 export type ManagedBy = z.infer<typeof managedBy>;
-
-const ETAG = { ETag: "Version of the object; send it as `If-Match` with a change." };
 
 /** For a `PUT` that replaces a whole object: the client must name the version that it replaces. */
 export const requiredMatch = z.object({

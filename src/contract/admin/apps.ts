@@ -54,6 +54,7 @@ export const appView = z.strictObject({
   created_at: time,
 });
 export type AppView = z.infer<typeof appView>;
+export const appList = listOf(appView);
 
 export const appQuery = z.object(pageFields);
 
@@ -66,7 +67,7 @@ export const APP_CONTRACTS = {
     operationId: "listApps",
     summary: "List a workspace's apps",
     query: appQuery,
-    responses: { 200: json("A page of apps.", listOf(appView)) },
+    responses: { 200: json("A page of apps.", appList) },
     errors: [],
   }),
   create: mirrorForOperator({

@@ -1,8 +1,7 @@
 // The audit log for the operator and a workspace's administrators [tenancy.audit-read].
 import { z } from "zod";
-import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
+import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
-import { givenTime } from "../times.ts";
 
 const change = z.record(z.string(), z.unknown()).nullable();
 
@@ -18,13 +17,12 @@ export const auditEntryView = z.strictObject({
   after: change.describe("Null: the object was deleted."),
 });
 export type AuditEntryView = z.infer<typeof auditEntryView>;
-
-const moment = givenTime();
+export const auditEntryList = listOf(auditEntryView);
 
 const filters = {
   ...pageFields,
-  from: moment.describe("At or after this time.").optional(),
-  to: moment.describe("Before this time.").optional(),
+  from: filterFields.from,
+  to: filterFields.to,
   action: z.string().min(1).max(100).describe("Only this action.").optional(),
   actor: z.string().min(1).max(64).describe("Only changes made with this key.").optional(),
   target: z.string().min(1).max(200).describe("Only changes of this object.").optional(),
@@ -42,7 +40,7 @@ export const listAuditContract: EndpointContract = operatorEndpoint({
   summary: "List changes of all workspaces",
   description: "Newest first. Entries are never changed or deleted.",
   query: auditQuery,
-  responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
+  responses: { 200: json("A page of entries.", auditEntryList) },
   errors: ["NOT_FOUND"],
 });
 
@@ -102,6 +100,6 @@ export const workspaceAuditContracts = mirrorForOperator({
   summary: "List changes of a workspace",
   description: "Newest first. Entries are never changed or deleted.",
   query: workspaceAuditQuery,
-  responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
+  responses: { 200: json("A page of entries.", auditEntryList) },
   errors: [],
 });

@@ -35,7 +35,7 @@ export const budgetView = z.strictObject({
 });
 export type BudgetView = z.infer<typeof budgetView>;
 
-const budgetList = z.strictObject({
+export const budgetList = z.strictObject({
   object: z.literal("list"),
   data: z.array(budgetView).describe("At most one for each period."),
 });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
-import { PROVIDER_KINDS } from "../provider-kinds.ts";
+import { providerKind } from "../set-up/connection.ts";
 import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
 
 /** Only the first one is `ok`. */
@@ -34,7 +34,7 @@ export const MOST_UNDECLARED = 200;
 export const connectionTest = z.strictObject({
   object: z.literal("connection_test"),
   connection: z.string(),
-  kind: z.enum(PROVIDER_KINDS),
+  kind: providerKind,
   ok: z.boolean().describe("Whether the provider accepts the credential. Also false if that could not be shown."),
   outcome: z
     .enum(TEST_OUTCOMES)

@@ -12,15 +12,14 @@ import {
   time,
 } from "./admin.ts";
 import { testConnectionContracts } from "./connection-test.ts";
-import { PROVIDER_KINDS } from "../provider-kinds.ts";
-import { connectionSection } from "../set-up/connection.ts";
+import { connectionSection, providerKind } from "../set-up/connection.ts";
 import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({
   object: z.literal("connection"),
   id: z.string(),
-  kind: z.enum(PROVIDER_KINDS),
+  kind: providerKind,
   base_url: z.string().nullable().describe("Null: the provider's default."),
   has_credential: z.boolean(),
   credential_last4: z
@@ -36,6 +35,7 @@ export const connectionView = z.strictObject({
   updated_at: time,
 });
 export type ConnectionView = z.infer<typeof connectionView>;
+export const connectionList = listOf(connectionView);
 
 export const credentialRequest = z.strictObject({
   api_key: z.string().min(1).max(16_384).describe("The new credential. It replaces the previous one at once."),
@@ -54,7 +54,7 @@ export const listConnectionsContracts = mirrorForAllOwners({
   summary: "List provider accounts",
   description: "Ordered by id.",
   query: connectionQuery,
-  responses: { 200: json("A page of connections.", listOf(connectionView)) },
+  responses: { 200: json("A page of connections.", connectionList) },
   errors: [],
 });
 

@@ -1,8 +1,8 @@
 // Webhook deliveries for the operator [admin.deliveries], and a workspace's delivery log for its administrators and the operator [webhooks.log].
 import { z } from "zod";
-import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
+import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
-import { attemptView, DELIVERY_STATES, deliveryList, deliveryQuery, deliveryView } from "../webhook.ts";
+import { attemptView, deliveryList, deliveryQuery, deliveryView } from "../webhook.ts";
 
 /** Without the receiver's answers, which only its workspace may read. */
 export const listedDelivery = deliveryView.extend({
@@ -11,11 +11,12 @@ export const listedDelivery = deliveryView.extend({
   attempts: z.array(attemptView.omit({ response: true })).describe("The latest 20, oldest first."),
 });
 export type ListedDeliveryView = z.infer<typeof listedDelivery>;
+export const listedDeliveryList = listOf(listedDelivery);
 
 export const allDeliveriesQuery = z.strictObject({
   ...pageFields,
-  status: z.enum(DELIVERY_STATES).describe("Only deliveries in this state. `failed`: no further attempts.").optional(),
-  workspace: z.string().min(1).max(64).describe("Slug or id of the workspace.").optional(),
+  status: deliveryQuery.shape.status,
+  workspace: filterFields.workspace,
 });
 
 const SEVEN_DAYS = "The last seven days, newest first. `status=failed` lists deliveries without further attempts.";
@@ -27,7 +28,7 @@ export const listAllDeliveriesContract: EndpointContract = operatorEndpoint({
   summary: "List webhook deliveries of all workspaces",
   description: `${SEVEN_DAYS} The answers of the receivers are only in the workspace's own log.`,
   query: allDeliveriesQuery,
-  responses: { 200: json("A page of deliveries.", listOf(listedDelivery)) },
+  responses: { 200: json("A page of deliveries.", listedDeliveryList) },
   errors: ["NOT_FOUND"],
 });
 

@@ -70,6 +70,7 @@ export const keyView = z.strictObject({
   secret: z.string().describe("The key itself. Only in the answer that creates it.").optional(),
 });
 export type KeyView = z.infer<typeof keyView>;
+export const keyList = listOf(keyView);
 
 export const keyQuery = z.object({
   ...pageFields,
@@ -88,7 +89,7 @@ export const KEY_CONTRACTS = {
     operationId: "listKeys",
     summary: "List a workspace's keys, without their secrets",
     query: keyQuery,
-    responses: { 200: json("A page of keys.", listOf(keyView)) },
+    responses: { 200: json("A page of keys.", keyList) },
     errors: [],
   }),
   create: mirrorForOperator({

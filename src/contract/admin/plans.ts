@@ -34,6 +34,7 @@ export const planView = z.strictObject({
   managed_by: managedBy,
 });
 export type PlanView = z.infer<typeof planView>;
+export const planList = listOf(planView);
 
 export const planQuery = z.object(pageFields);
 
@@ -45,7 +46,7 @@ export const listPlansContract = operatorEndpoint({
   operationId: "listPlans",
   summary: "List plans",
   query: planQuery,
-  responses: { 200: json("A page of plans, by name.", listOf(planView)) },
+  responses: { 200: json("A page of plans, by name.", planList) },
   errors: [],
 });
 export const postPlanContract = operatorEndpoint({

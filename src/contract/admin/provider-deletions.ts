@@ -28,6 +28,7 @@ export const providerDeletionView = z.strictObject({
   finished_at: time.nullable(),
 });
 export type ProviderDeletionView = z.infer<typeof providerDeletionView>;
+export const providerDeletionList = listOf(providerDeletionView);
 
 const filters = {
   ...pageFields,
@@ -44,7 +45,7 @@ const list = {
   path: "/provider-deletions",
   description:
     "Newest first. Completed deletions are removed after 30 days; failed ones are kept, because the recordings must be deleted manually at the provider.",
-  responses: { 200: json("A page of deletions.", listOf(providerDeletionView)) },
+  responses: { 200: json("A page of deletions.", providerDeletionList) },
 } as const;
 
 export const listDeletionsContract: EndpointContract = operatorEndpoint({

@@ -1,6 +1,14 @@
 // The request log as the operator and a workspace's administrators list it [requests.list].
 import { z } from "zod";
-import { type EndpointTemplate, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
+import {
+  type EndpointTemplate,
+  filterFields,
+  json,
+  listOf,
+  mirrorForOperator,
+  operatorEndpoint,
+  pageFields,
+} from "./admin.ts";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { requestRecord } from "../requests.ts";
@@ -52,32 +60,31 @@ export const listedRequest = z.strictObject({
   job_id: z.string().nullable(),
 });
 export type ListedRequestView = z.infer<typeof listedRequest>;
+export const listedRequestList = listOf(listedRequest);
 
 const id = z.string().min(1).max(64);
 const time = givenTime();
+const { from, to, app, key, workspace } = filterFields;
 
 const filters = {
   ...pageFields,
-  from: time.describe("At or after this time.").optional(),
-  to: time.describe("Before this time.").optional(),
-  app: id.describe("Id of the app.").optional(),
-  key: id.describe("Id of the key.").optional(),
+  from,
+  to,
+  app,
+  key,
   outcome: z.enum(REQUEST_OUTCOMES).describe("Only requests with this outcome.").optional(),
   code: id.describe("Only requests that ended with this code.").optional(),
   recorded_from: time.describe("Written to the log at or after this time, for clients that follow it.").optional(),
 };
 export const workspaceRequestsQuery = z.strictObject(filters);
-export const requestsQuery = z.strictObject({
-  ...filters,
-  workspace: id.describe("Slug or id of the workspace.").optional(),
-});
+export const requestsQuery = z.strictObject({ ...filters, workspace });
 
 const LIST: Omit<EndpointTemplate, "operationId" | "summary" | "query"> = {
   method: "GET",
   path: "/requests",
   description:
     "Newest first, including refused requests. A record is available within 5 s of the end of its request, for `retention.request_days`. It never contains audio, text or other contents.",
-  responses: { 200: json("A page of requests.", listOf(listedRequest)) },
+  responses: { 200: json("A page of requests.", listedRequestList) },
   errors: [],
 };
 const ONE: Omit<EndpointTemplate, "operationId" | "summary"> = {

@@ -97,7 +97,7 @@ export const routeTrace = z.strictObject({
 });
 export type RouteTraceView = z.infer<typeof routeTrace>;
 
-const judgedRequest = z.strictObject({
+export const judgedRequest = z.strictObject({
   trace: routeTrace.describe("Content of the request's record."),
   decision: routingDecision.describe("Answer of `dry_run`, with names, cost, budgets and quotas."),
 });

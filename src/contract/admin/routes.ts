@@ -35,6 +35,7 @@ export const routeView = z.strictObject({
   updated_at: time,
 });
 export type RouteView = z.infer<typeof routeView>;
+export const routeList = listOf(routeView);
 
 export const routeVersionView = z.strictObject({
   object: z.literal("route_version"),
@@ -47,6 +48,7 @@ export const routeVersionView = z.strictObject({
   published_at: time.nullable().describe("When it was first published."),
 });
 export type RouteVersionView = z.infer<typeof routeVersionView>;
+export const routeVersionList = listOf(routeVersionView);
 
 const purposeView = z.strictObject({ object: z.literal("purpose"), ...boundPurpose.shape });
 
@@ -85,7 +87,7 @@ export const listRoutesContracts = mirrorForAllOwners({
   summary: "List routes",
   description: "Ordered by id.",
   query: routeQuery,
-  responses: { 200: json("A page of routes.", listOf(routeView)) },
+  responses: { 200: json("A page of routes.", routeList) },
   errors: [],
 });
 
@@ -163,7 +165,7 @@ export const listRouteVersionsContracts = mirrorForAllOwners({
   operationId: "listRouteVersions",
   summary: "List versions of a route",
   query: routeQuery,
-  responses: { 200: json("A page of versions.", listOf(routeVersionView)) },
+  responses: { 200: json("A page of versions.", routeVersionList) },
   errors: ["NOT_FOUND"],
 });
 

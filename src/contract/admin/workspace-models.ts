@@ -6,7 +6,7 @@ import { type OwnerEndpoints, mirrorForAllOwners } from "../set-up/owner-endpoin
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 
-const assignableModel = z.strictObject({
+export const assignableModel = z.strictObject({
   connection: z.string().nullable().describe("Null: neither the workspace's own nor the shared connections have it."),
   connection_owner: z
     .enum(["platform", "workspace"])

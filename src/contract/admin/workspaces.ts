@@ -38,6 +38,7 @@ export const workspaceView = z.strictObject({
   created_at: time,
 });
 export type WorkspaceView = z.infer<typeof workspaceView>;
+export const workspaceList = listOf(workspaceView);
 
 export const workspaceQuery = z.object({
   ...pageFields,
@@ -54,7 +55,7 @@ export const listWorkspacesContract: EndpointContract = operatorEndpoint({
   operationId: "listWorkspaces",
   summary: "List workspaces",
   query: workspaceQuery,
-  responses: { 200: json("A page of workspaces.", listOf(workspaceView)) },
+  responses: { 200: json("A page of workspaces.", workspaceList) },
   errors: [],
 });
 

@@ -12,7 +12,7 @@ const DESCRIPTION = z.string().max(65_536);
 const jsonObject = z.record(z.string(), z.unknown());
 
 export const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...cacheControl });
-const imagePart = z.strictObject({
+export const imagePart = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({
     url: z
@@ -26,7 +26,7 @@ const imagePart = z.strictObject({
   }),
   ...cacheControl,
 });
-const audioPart = z.strictObject({
+export const audioPart = z.strictObject({
   type: z.literal("input_audio"),
   input_audio: z.strictObject({
     data: z.string().refine(isBase64, "must be base64").describe("Base64 audio."),
@@ -104,7 +104,7 @@ export const chatToolChoice = z.union([
   z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: TOOL_NAME }) }),
 ]);
 
-const chatResponseFormat = z.discriminatedUnion("type", [
+export const chatResponseFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
   z.strictObject({ type: z.literal("json_object") }),
   z.strictObject({
@@ -176,7 +176,7 @@ const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as con
 
 const tokens = z.int().min(0);
 
-const chatUsage = z.strictObject({
+export const chatUsage = z.strictObject({
   input_tokens: tokens,
   output_tokens: tokens,
   total_tokens: tokens,

@@ -4,6 +4,7 @@ import { chatAnswer } from "../chat/chat.ts";
 import { chatFields } from "../chat/chat-request.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";
+import { REPLAYED, SIMULATED } from "./response-names.ts";
 import { routingDecision } from "../transcription.ts";
 import type { ErrorCode } from "../errors.ts";
 
@@ -28,6 +29,8 @@ export const CHAT_ERRORS = [
   "PROVIDER_TIMEOUT",
 ] as const satisfies readonly ErrorCode[];
 
+export const chatOrDecision = z.union([chatAnswer, routingDecision]);
+
 export const postChatContract: EndpointContract = {
   method: "POST",
   path: "/v1/chat",
@@ -43,11 +46,8 @@ export const postChatContract: EndpointContract = {
   responses: {
     200: {
       description: "The answer, its event stream, or with `dry_run` the routing decision.",
-      content: { "application/json": z.union([chatAnswer, routingDecision]), "text/event-stream": z.string() },
-      headers: {
-        "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
-        "X-SVC-Simulated": "`true` if the sandbox answered.",
-      },
+      content: { "application/json": chatOrDecision, "text/event-stream": z.string() },
+      headers: { ...REPLAYED, ...SIMULATED },
     },
   },
   errors: ["ROUTE_CONTROL_FIELD_REJECTED", ...CHAT_ERRORS],

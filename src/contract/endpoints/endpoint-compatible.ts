@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CHAT_ERRORS } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { routedHeaders, SPEECH_ERRORS, TRANSLATION_ERRORS } from "./endpoint-transcription.ts";
+import { SIMULATED } from "./response-names.ts";
 import {
   audioTranscriptionFields,
   audioTranslationFields,
@@ -13,7 +14,6 @@ import {
 } from "../chat/openai-compatible.ts";
 
 const file = z.string().meta({ format: "binary" }).describe("The audio.");
-const responseHeaders = { "X-SVC-Simulated": "`true` if the sandbox answered." };
 
 export const postChatCompletionsContract: EndpointContract = {
   method: "POST",
@@ -31,11 +31,15 @@ export const postChatCompletionsContract: EndpointContract = {
     200: {
       description: "The completion, or its stream.",
       content: { "application/json": chatCompletion, "text/event-stream": z.string() },
-      headers: responseHeaders,
+      headers: SIMULATED,
     },
   },
   errors: ["ROUTE_CONTROL_FIELD_REJECTED", "MODEL_NOT_SELECTABLE", ...CHAT_ERRORS],
 };
+
+export const audioTranscriptionForm = audioTranscriptionFields.extend({ file });
+export const audioTranslationForm = audioTranslationFields.extend({ file });
+export const audioText = z.looseObject({ text: z.string() });
 
 const audioContract = {
   method: "POST",
@@ -47,12 +51,12 @@ const audioContract = {
     200: {
       description: "The transcript in the requested format: JSON, plain text, srt or vtt.",
       content: {
-        "application/json": z.looseObject({ text: z.string() }),
+        "application/json": audioText,
         "text/plain": z.string(),
         "application/x-subrip": z.string(),
         "text/vtt": z.string(),
       },
-      headers: responseHeaders,
+      headers: SIMULATED,
     },
   },
 } as const satisfies Partial<EndpointContract>;
@@ -69,7 +73,7 @@ export const postAudioTranscriptionsContract: EndpointContract = {
       content: { ...audioContract.responses[200].content, "text/event-stream": z.string() },
     },
   },
-  requestBody: { multipart: audioTranscriptionFields.extend({ file }) },
+  requestBody: { multipart: audioTranscriptionForm },
   errors: ["MODEL_NOT_SELECTABLE", ...SPEECH_ERRORS],
 };
 
@@ -78,7 +82,7 @@ export const postAudioTranslationsContract: EndpointContract = {
   path: "/v1/audio/translations",
   operationId: "createAudioTranslation",
   summary: "Translate audio into English text (OpenAI-compatible)",
-  requestBody: { multipart: audioTranslationFields.extend({ file }) },
+  requestBody: { multipart: audioTranslationForm },
   errors: ["MODEL_NOT_SELECTABLE", ...TRANSLATION_ERRORS],
 };
 

@@ -2,11 +2,14 @@
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import { formAudio, routedHeaders } from "./endpoint-transcription.ts";
+import { SIMULATED } from "./response-names.ts";
 import { acceptedJob, job, jobFields, jobList, jobListQuery, jobQuery, jobRequest } from "../jobs.ts";
 import { routingDecision, transcriptionEnvelope } from "../transcription.ts";
 
 const PATH = "/v1/transcription/jobs";
-const SIMULATED = { "X-SVC-Simulated": "`true` if the sandbox answered." };
+
+export const jobForm = jobFields.extend(formAudio);
+export const jobOrResult = z.union([job, transcriptionEnvelope]);
 
 export const postJobContract: EndpointContract = {
   method: "POST",
@@ -18,7 +21,7 @@ export const postJobContract: EndpointContract = {
   auth: "key",
   scope: "jobs",
   isRouted: true,
-  requestBody: { json: jobRequest, multipart: jobFields.extend(formAudio) },
+  requestBody: { json: jobRequest, multipart: jobForm },
   headers: routedHeaders,
   responses: {
     200: {
@@ -61,7 +64,7 @@ export const getJobContract: EndpointContract = {
     200: {
       description: "The job, or with `format` its result.",
       content: {
-        "application/json": z.union([job, transcriptionEnvelope]),
+        "application/json": jobOrResult,
         "text/event-stream": z.string(),
         "text/plain": z.string(),
         "application/x-subrip": z.string(),

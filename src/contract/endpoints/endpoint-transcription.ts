@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import type { ErrorCode } from "../errors.ts";
 import { acceptedJob } from "../jobs.ts";
+import { REPLAYED, SIMULATED } from "./response-names.ts";
 import {
   audioFields,
   PURPOSE_POLICY,
@@ -67,6 +68,10 @@ export const SPEECH_ERRORS = [
 /** A translation may use a chat model. */
 export const TRANSLATION_ERRORS = [...SPEECH_ERRORS, "all_providers_exhausted"] as const satisfies readonly ErrorCode[];
 
+export const transcriptionForm = transcriptionFields.extend(formAudio);
+export const translationForm = translationFields.extend(formAudio);
+export const transcriptionOrDecision = z.union([transcriptionEnvelope, routingDecision]);
+
 export const postTranscriptionContract: EndpointContract = {
   method: "POST",
   path: "/v1/transcription",
@@ -77,22 +82,19 @@ export const postTranscriptionContract: EndpointContract = {
   auth: "key",
   scope: "transcribe",
   isRouted: true,
-  requestBody: { json: transcriptionRequest, multipart: transcriptionFields.extend(formAudio) },
+  requestBody: { json: transcriptionRequest, multipart: transcriptionForm },
   headers: routedHeaders,
   responses: {
     200: {
       description: "The transcript, or with `dry_run` the routing decision.",
       content: {
-        "application/json": z.union([transcriptionEnvelope, routingDecision]),
+        "application/json": transcriptionOrDecision,
         "text/plain": z.string(),
         "application/x-subrip": z.string(),
         "text/vtt": z.string(),
         "text/event-stream": z.string(),
       },
-      headers: {
-        "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
-        "X-SVC-Simulated": "`true` if the sandbox answered.",
-      },
+      headers: { ...REPLAYED, ...SIMULATED },
     },
     202: {
       ...acceptedJob,
@@ -109,6 +111,6 @@ export const postTranslationContract: EndpointContract = {
   summary: "Transcribe speech and translate it",
   description:
     "Like `POST /v1/transcription`, with the text in `to_language`: by a model of the key's route that translates into it, or refused. `language` in the answer is the spoken language, if the model reports it.",
-  requestBody: { json: translationRequest, multipart: translationFields.extend(formAudio) },
+  requestBody: { json: translationRequest, multipart: translationForm },
   errors: ["NOT_ACCEPTABLE", ...TRANSLATION_ERRORS],
 };

@@ -13,6 +13,8 @@ import {
   webhookView,
 } from "../webhook.ts";
 
+export const streamedEvent = z.union([listenReady, listenDelivery]);
+
 const PATH = "/workspace/:tenant_id/stt-webhook";
 
 export const putSttWebhookContract: EndpointContract = {
@@ -88,7 +90,7 @@ export const streamWebhookContract: EndpointContract = {
   responses: {
     200: {
       description: "An event stream; its events are `ready` and `delivery`.",
-      content: { "text/event-stream": z.union([listenReady, listenDelivery]) },
+      content: { "text/event-stream": streamedEvent },
     },
   },
   errors: ["FORBIDDEN", "NOT_FOUND"],

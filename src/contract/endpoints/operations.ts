@@ -51,6 +51,8 @@ export const getMetricsContract: EndpointContract = {
   errors: [],
 };
 
+export const openapiDocument = z.looseObject({ openapi: z.literal("3.1.0") });
+
 export const getOpenapiContract: EndpointContract = {
   method: "GET",
   path: "/openapi.json",
@@ -60,7 +62,7 @@ export const getOpenapiContract: EndpointContract = {
   responses: {
     200: {
       description: "The document.",
-      content: { "application/json": z.looseObject({ openapi: z.literal("3.1.0") }) },
+      content: { "application/json": openapiDocument },
     },
   },
   errors: [],

@@ -16,7 +16,7 @@ export const MONEY = z
 const figure = optionalOrNull(z.int().min(1));
 const time = givenTime('must be a time such as "2027-01-31T00:00:00Z"');
 
-const quotaSection = section({
+export const quotaSection = section({
   requests_per_minute: figure.describe("Requests started per minute."),
   concurrent: figure.describe("Maximum concurrent requests."),
   audio_seconds_per_hour: figure.describe("Seconds of audio submitted per hour."),

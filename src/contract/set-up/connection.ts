@@ -6,6 +6,8 @@ import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, optionalOrNull, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
+export const providerKind = z.enum(PROVIDER_KINDS);
+
 /** Null: not declared, so the catalogue's value for the model applies. */
 const flag = optionalOrNull(z.boolean());
 const count = optionalOrNull(z.int().min(1));
@@ -65,7 +67,7 @@ export const modelDeclaration = section({
 
 export const connectionSection = section({
   id: ID.describe("Name by which targets refer to the connection."),
-  kind: z.enum(PROVIDER_KINDS).describe("Wire protocol of the provider."),
+  kind: providerKind.describe("Wire protocol of the provider."),
   api_key: textOrNull().meta(SECRET_MARK).describe("Credential of the provider account."),
   base_url: optionalOrNull(HTTP_URL).describe(
     "Address before the provider's documented path: `…/v1` for openai and openai-compatible, the origin for the others.",

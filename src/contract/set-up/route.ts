@@ -20,7 +20,7 @@ export const purposeSection = section({
   defaults: purposeDefaults.prefault({}),
 });
 
-const targetSection = z
+export const targetSection = z
   .strictObject({
     connection: ID.describe("Id of the connection to call."),
     model: MODEL.describe("Model on that connection."),

@@ -1,50 +1,100 @@
-// Collects the schemas of an OpenAPI document under their names. The same schema object becomes one component; plain strings stay inline.
+// Collects the parts that operations of an OpenAPI document share, under their names: schemas, parameters, error responses and headers
+// [api.openapi-components].
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import type { SchemaNames } from "../../contract/endpoints/schema-names.ts";
 
-type Json = Record<string, unknown>;
+export type Json = Readonly<Record<string, unknown>>;
+type Direction = "input" | "output";
+type Place = "headers" | "parameters" | "responses";
+
+const SCHEMAS_AT = "#/components/schemas/";
 
 export class Components {
-  readonly #input = z.registry<{ id: string }>();
-  readonly #output = z.registry<{ id: string }>();
-  readonly #taken = new Set<string>();
+  readonly #names = z.registry<{ id: string }>();
+  readonly #used = { input: new Set<string>(), output: new Set<string>() };
+  readonly #shared: Readonly<Record<Place, Map<string, Json>>> = {
+    headers: new Map(),
+    parameters: new Map(),
+    responses: new Map(),
+  };
 
-  input(schema: z.ZodType, name: string): Json {
-    return this.#refer(this.#input, schema, name, "input");
+  constructor(names: SchemaNames) {
+    for (const [id, schema] of Object.entries(names)) this.#names.add(schema, { id });
   }
 
-  output(schema: z.ZodType, name: string): Json {
-    return this.#refer(this.#output, schema, name, "output");
+  /** Refers to the schema of a body: of a request (`input`) or a response. Plain texts are not components. */
+  schema(direction: Direction, schema: z.ZodType, body: string): Json {
+    if (schema instanceof z.ZodString) return { type: "string" };
+    const name = this.#names.get(schema)?.id;
+    if (name === undefined) throw new Error(`the schema of ${body} has no name in schema-names.ts`);
+    this.#used[direction].add(name);
+    return { $ref: `${SCHEMAS_AT}${name}` };
+  }
+
+  share(place: Place, name: string, part: Json): Json {
+    const present = this.#shared[place].get(name) ?? part;
+    if (!isDeepStrictEqual(present, part)) throw new Error(`two ${place} have the name ${name}`);
+    this.#shared[place].set(name, part);
+    return { $ref: `#/components/${place}/${name}` };
   }
 
   toJson(): Json {
-    const all = [this.#render(this.#input, "input"), this.#render(this.#output, "output")];
-    const entries = all.flatMap((schemas) => Object.entries(schemas));
-    return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+    const { headers, parameters, responses } = this.#shared;
+    return {
+      schemas: sorted(this.#schemas()),
+      parameters: sorted(parameters),
+      responses: sorted(responses),
+      headers: sorted(headers),
+    };
   }
 
-  #refer(registry: z.core.$ZodRegistry<{ id: string }>, schema: z.ZodType, name: string, io: "input" | "output"): Json {
-    if (schema instanceof z.ZodString) return { type: "string" };
-    const existingId = registry.get(schema)?.id;
-    if (existingId !== undefined) return { $ref: `#/components/schemas/${existingId}` };
-    // A schema's own id, from `.meta({ id })`, is the most readable name.
-    const preferredName = z.globalRegistry.get(schema)?.id ?? name;
-    const id = this.#taken.has(preferredName)
-      ? `${preferredName}${io === "input" ? "Input" : "Output"}`
-      : preferredName;
-    if (this.#taken.has(id)) throw new Error(`two schemas want the name ${id} in OpenAPI`);
-    this.#taken.add(id);
-    registry.add(schema, { id });
-    return { $ref: `#/components/schemas/${id}` };
+  /** A field with a default is optional in a request and always present in a response, so that one zod schema can mean two. */
+  #schemas(): ReadonlyMap<string, Json> {
+    const input = this.#reachable("input");
+    const output = this.#reachable("output");
+    for (const [name, schema] of input)
+      if (!isDeepStrictEqual(output.get(name) ?? schema, schema))
+        throw new Error(`${name} differs between requests and responses: each needs its own schema and name`);
+    return new Map([...input, ...output]);
   }
 
-  #render(registry: z.core.$ZodRegistry<{ id: string }>, io: "input" | "output"): Json {
-    const { schemas } = z.toJSONSchema(registry, {
-      io,
+  #reachable(direction: Direction): ReadonlyMap<string, Json> {
+    const { schemas } = z.toJSONSchema(this.#names, {
+      io: direction,
       unrepresentable: "any",
-      uri: (id) => `#/components/schemas/${id}`,
+      uri: (name) => `${SCHEMAS_AT}${name}`,
     });
-    return Object.fromEntries(
-      Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]),
-    );
+    const reachable = new Map<string, Json>();
+    const visit = (name: string): void => {
+      const rendered = schemas[name];
+      if (rendered === undefined || reachable.has(name)) return;
+      const { $schema: _dialect, $id: _id, ...schema } = rendered;
+      reachable.set(name, schema);
+      for (const inner of namesIn(schema)) visit(inner);
+    };
+    for (const name of this.#used[direction]) visit(name);
+    return reachable;
   }
+}
+
+/** `tenant_id` and `NOT_FOUND` as names of components: `TenantId`, `NotFound`. */
+export function componentName(words: string): string {
+  return words
+    .toLowerCase()
+    .split("_")
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join("");
+}
+
+/** The components to which a schema refers. */
+function namesIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "$ref" && typeof inner === "string" ? [inner.slice(SCHEMAS_AT.length)] : namesIn(inner),
+  );
+}
+
+function sorted(parts: ReadonlyMap<string, Json>): Json {
+  return Object.fromEntries([...parts].toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }

@@ -1,19 +1,9 @@
 // Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
-import { z } from "zod";
-import {
-  type EndpointContract,
-  errorsOf,
-  isLimited,
-  pathParameters,
-  pathTemplate,
-  type ResponseContract,
-} from "../../contract/endpoints/endpoint.ts";
-import { errorBody, problemBody } from "../../contract/error-body.ts";
-import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
-import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../../contract/transcription.ts";
-import { Components } from "./openapi-components.ts";
-
-type Json = Record<string, unknown>;
+import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
+import { SCHEMA_NAMES, type SchemaNames } from "../../contract/endpoints/schema-names.ts";
+import { Components, type Json } from "./openapi-components.ts";
+import { parametersOf } from "./openapi-parameters.ts";
+import { responsesOf } from "./openapi-responses.ts";
 
 const VERSION = "1";
 
@@ -32,25 +22,22 @@ export const ADMIN_API: OpenapiAbout = {
   description: "What the operator's keys can do, on the admin listener alone.",
 };
 
-/** Parts of several responses, or of a union, that readers look for by name. */
-const NAMED: Readonly<Record<string, z.ZodType>> = {
-  Transcription: transcriptionEnvelope,
-  RoutingDecision: routingDecision,
-  Segment: segment,
-  Word: word,
-  Warning: warning,
-};
+export interface OpenapiOptions {
+  readonly about?: OpenapiAbout;
+  readonly schemas?: SchemaNames;
+}
 
-/** `about` is the title and description of the document. */
-export function openapiDocument(contracts: readonly EndpointContract[], about: OpenapiAbout = PUBLIC_API): Json {
-  const schemas = new Components();
-  for (const [name, schema] of Object.entries(NAMED)) schemas.output(schema, name);
-  const paths: Record<string, Json> = {};
+export function openapiDocument(
+  contracts: readonly EndpointContract[],
+  { about = PUBLIC_API, schemas = SCHEMA_NAMES }: OpenapiOptions = {},
+): Json {
+  const components = new Components(schemas);
+  const paths: Record<string, Record<string, Json>> = {};
   for (const contract of contracts) {
     const path = pathTemplate(contract);
     const operations = paths[path] ?? {};
     paths[path] = operations;
-    operations[contract.method.toLowerCase()] = operation(contract, schemas);
+    operations[contract.method.toLowerCase()] = operation(contract, components);
   }
   return {
     openapi: "3.1.0",
@@ -62,44 +49,16 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
     servers: [{ url: "/" }],
     paths,
     components: {
-      schemas: schemas.toJson(),
+      ...components.toJson(),
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer svc_live_…`." },
-      },
-      headers: {
-        "X-Request-Id": { description: "Names this request in logs and records.", schema: { type: "string" } },
-        "X-Should-Retry": {
-          description: "Whether the same request may succeed later.",
-          schema: { type: "string", enum: ["true", "false"] },
-        },
-        "Retry-After": { description: "Seconds; only when retryable.", schema: { type: "integer", minimum: 0 } },
-        "RateLimit-Policy": {
-          description:
-            "The quotas of the key and its app, of each kind the one of which less is left: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent where there is none; with 429 the one that refused.",
-          schema: { type: "string", examples: ['"requests";q=600;w=60, "tokens";q=90000;w=60;qu="tokens"'] },
-        },
-        RateLimit: {
-          description:
-            "What is left of each (`r`), and in how many seconds more of it is free (`t`). As far as this process knows: another one may have used some of it.",
-          schema: { type: "string", examples: ['"requests";r=599;t=60, "tokens";r=88000;t=41'] },
-        },
       },
     },
   };
 }
 
-function operation(contract: EndpointContract, schemas: Components): Json {
-  const name = `${contract.operationId.charAt(0).toUpperCase()}${contract.operationId.slice(1)}`;
-  const parameters = [
-    ...pathParameters(contract).map((parameter) => ({
-      name: parameter,
-      in: "path",
-      required: true,
-      schema: { type: "string" },
-    })),
-    ...parametersOf("query", contract.query),
-    ...parametersOf("header", contract.headers),
-  ];
+function operation(contract: EndpointContract, components: Components): Json {
+  const parameters = parametersOf(contract, components);
   return {
     operationId: contract.operationId,
     summary: contract.summary,
@@ -107,107 +66,21 @@ function operation(contract: EndpointContract, schemas: Components): Json {
     security: contract.auth === "none" ? [] : [{ key: [] }],
     ...(contract.scope === undefined ? {} : { "x-required-scope": contract.scope }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...requestBodyOf(contract, name, schemas),
-    responses: responsesOf(contract, name, schemas),
+    ...requestBodyOf(contract, components),
+    responses: responsesOf(contract, components),
   };
 }
 
-function parametersOf(place: "query" | "header", object: z.ZodObject | undefined): Json[] {
-  if (object === undefined) return [];
-  const schema = z.toJSONSchema(object, { io: "input", unrepresentable: "any" });
-  const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => {
-    const { description, ...rest } = typeof property === "boolean" ? {} : property;
-    const isRequired = required.has(name);
-    return {
-      name,
-      in: place,
-      required: isRequired,
-      ...(description === undefined ? {} : { description }),
-      schema: rest,
-    };
-  });
-}
-
-function requestBodyOf(contract: EndpointContract, name: string, schemas: Components): Json {
-  const { json, multipart } = contract.requestBody ?? {};
-  const content: Json = {};
-  if (json !== undefined) content["application/json"] = { schema: schemas.input(json, `${name}Request`) };
-  if (multipart !== undefined) content["multipart/form-data"] = { schema: schemas.input(multipart, `${name}Form`) };
-  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
-}
-
-function responsesOf(contract: EndpointContract, name: string, schemas: Components): Json {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(contract)) {
-    const { status } = ERRORS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const limits = isLimited(contract) ? ["RateLimit-Policy", "RateLimit"] : [];
-  const entries: [string, Json][] = Object.entries(contract.responses).map(([status, response]) => [
-    status,
-    withHeaders(success(response, `${name}Response${status === "200" ? "" : status}`, schemas), limits),
-  ]);
-  for (const [status, codes] of byStatus) {
-    const failure = withHeaders(errorResponse(codes, schemas), status === 401 ? [] : limits);
-    const same = entries.find(([taken]) => taken === String(status));
-    if (same === undefined) entries.push([String(status), failure]);
-    else same[1] = merge(same[1], failure);
-  }
-  return Object.fromEntries(entries.toSorted(([left], [right]) => Number(left) - Number(right)));
-}
-
-function success(response: ResponseContract, name: string, schemas: Components): Json {
-  const content = Object.entries(response.content).map(([type, schema]) => [
-    type,
-    { schema: schemas.output(schema, name) },
-  ]);
-  const documented = Object.entries(response.headers ?? {}).map(([header, description]) => [
-    header,
-    { description, schema: { type: "string" } },
-  ]);
-  return {
-    description: response.description,
-    headers: { "X-Request-Id": header("X-Request-Id"), ...Object.fromEntries(documented) },
-    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) }),
-  };
-}
-
-function errorResponse(codes: readonly ErrorCode[], schemas: Components): Json {
-  const names = [
-    "X-Request-Id",
-    "X-Should-Retry",
-    ...(codes.some((code) => ERRORS[code].retryable) ? ["Retry-After"] : []),
-  ];
-  return {
-    description: codes.map((code) => `\`${code}\``).join(", "),
-    headers: Object.fromEntries(names.map((name) => [name, header(name)])),
-    content: {
-      "application/json": { schema: schemas.output(errorBody, "Error") },
-      "application/problem+json": { schema: schemas.output(problemBody, "Problem") },
-    },
-  };
-}
-
-/** One status can mean both a response (not ready) and errors (overloaded). OpenAPI has one entry for both. */
-function merge(answer: Json, failure: Json): Json {
-  const json = "application/json";
-  const [left, right] = [answer["content"] as Json, failure["content"] as Json] as const;
-  const alternatives = [left[json], right[json]].flatMap((media) =>
-    media === undefined ? [] : [(media as Json)["schema"]],
+function requestBodyOf({ operationId, requestBody = {} }: EndpointContract, components: Components): Json {
+  const content = Object.fromEntries(
+    (
+      [
+        ["application/json", requestBody.json],
+        ["multipart/form-data", requestBody.multipart],
+      ] as const
+    ).flatMap(([type, schema]) =>
+      schema === undefined ? [] : [[type, { schema: components.schema("input", schema, operationId) }]],
+    ),
   );
-  return {
-    description: `${String(answer["description"])} Or ${String(failure["description"])}.`,
-    headers: { ...(answer["headers"] as Json), ...(failure["headers"] as Json) },
-    content: { ...left, ...right, [json]: { schema: { anyOf: alternatives } } },
-  };
-}
-
-function withHeaders(response: Json, names: readonly string[]): Json {
-  const own = Object.fromEntries(names.map((name) => [name, header(name)]));
-  return { ...response, headers: { ...(response["headers"] as Json), ...own } };
-}
-
-function header(name: string): Json {
-  return { $ref: `#/components/headers/${name}` };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
 }

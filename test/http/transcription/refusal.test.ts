@@ -7,6 +7,7 @@ import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { resolveReference } from "../../harness/openapi-references.ts";
 
 const CHAT_KEY = "canary-key-without-transcribe-01";
 const ADMIN_KEY = "canary-key-of-the-administrator-1";
@@ -27,10 +28,10 @@ const CANARIES = [
   "canary-idempotency",
   "canary-provider-body",
 ];
-const { paths } = openapiDocument(ENDPOINTS) as {
+const document = openapiDocument(ENDPOINTS) as {
   readonly paths: Record<
     string,
-    { readonly post: { readonly responses: Record<string, { readonly description: string }> } }
+    { readonly post: { readonly responses: Record<string, { readonly description?: string }> } }
   >;
 };
 
@@ -86,7 +87,8 @@ function assertNoCanary(where: string, text: string): void {
 
 function assertRefusal(answer: Answer, status: number, code: string): void {
   assert.deepEqual([answer.status, answer.code], [status, code], answer.text);
-  const documented = paths["/v1/transcription"]?.post.responses[String(status)]?.description ?? "";
+  const response = document.paths["/v1/transcription"]?.post.responses[String(status)] ?? {};
+  const documented = resolveReference(document, response).description ?? "";
   assert.ok(documented.includes(`\`${code}\``), `${status} ${code} is not documented`);
   assertNoCanary("the answer", answer.text);
   assertNoCanary("the headers", JSON.stringify([...answer.headers]));
