@@ -1,6 +1,6 @@
 // `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
 import { MAX_TARGETS } from "../../contract/set-up/route.ts";
-import { findLargeRoutes } from "../../directory/large-routes.ts";
+import { findLargeRoutes } from "../../directory/store/routes.ts";
 import type { Handle } from "../../storage/system.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
