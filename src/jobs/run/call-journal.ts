@@ -5,7 +5,7 @@ import { uncharged } from "../../gateway/calls/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
-import { type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
+import { isCancelRequested, type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";
@@ -13,7 +13,7 @@ import type { JobServices } from "../services.ts";
 import { JobStop } from "../stop.ts";
 import { withAppMutex } from "./app-mutex.ts";
 import { retryAfterReclaim } from "./retry-after-reclaim.ts";
-import { bypassRls } from "../../storage/system.ts";
+import { bypassRls, type Handle } from "../../storage/system.ts";
 
 /** `maxChargeNanoUsd`: the highest charge of any target of the job. */
 export function createJobCallJournal(
@@ -113,13 +113,6 @@ export function createJobCallJournal(
 /** The job's end releases the deletion long before. This grace period covers jobs that never end. */
 const DUE_GRACE_SECONDS = 3_600;
 
-async function stopReasonOf(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobStop> {
-  const row = await db
-    .selectFrom("jobs")
-    .select(["cancel_requested"])
-    .where("id", "=", job.id)
-    .where("attempt", "=", job.attempt)
-    .where("status", "=", "processing")
-    .executeTakeFirst();
-  return new JobStop(row?.cancel_requested === true ? "cancelled" : "lost");
+async function stopReasonOf(db: Handle, job: OpenJob): Promise<JobStop> {
+  return new JobStop((await isCancelRequested(db, job)) ? "cancelled" : "lost");
 }
