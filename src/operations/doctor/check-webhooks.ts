@@ -6,6 +6,7 @@ import type { Seal } from "../../storage/secrets/seal.ts";
 import { webhookSecretPlace } from "../../storage/secrets/secret-places.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { Reached } from "../../webhooks/receivers.ts";
+import { listReceivers } from "../store/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -127,12 +128,7 @@ function setCommand(workspace: string): string {
 }
 
 async function readReceivers(db: Handle, seal: Seal): Promise<readonly Receiver[]> {
-  const rows = await db
-    .selectFrom("webhooks")
-    .innerJoin("workspaces", "workspaces.id", "webhooks.workspace_id")
-    .select(["workspaces.id", "workspaces.slug", "url", "sealed_url", "enabled", "disabled_reason"])
-    .orderBy("workspaces.slug")
-    .execute();
+  const rows = await listReceivers(db);
   const keys = await readDataKeys(db, seal, null);
   return rows.map(({ id, slug, url, sealed_url: sealed, enabled, disabled_reason: reason }) => ({
     workspace: slug,
