@@ -6,6 +6,7 @@ import { PLATFORM } from "../directory/snapshot.ts";
 import { storedSettings } from "../directory/stored-schemas.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
+import { listExistingRoutes } from "./store/route-references.ts";
 
 /** The output of the API's schemas, in which purposes and quotas are already in camel case. */
 export interface AppSettingsInput {
@@ -69,13 +70,8 @@ export async function refuseUnknownRoutes(
   const issues = duplicateIssues(input.purposes.map(({ purpose }) => purpose));
   if (references.length > 0) {
     await lockDirectory(tx);
-    const rows = await tx
-      .selectFrom("routes")
-      .select("id")
-      .where("scope", "in", [PLATFORM, workspaceId])
-      .where("id", "in", [...new Set(references.map(({ route }) => route))])
-      .execute();
-    const existing = new Set(rows.map(({ id }) => id));
+    const routes = [...new Set(references.map(({ route }) => route))];
+    const existing = await listExistingRoutes(tx, [PLATFORM, workspaceId], routes);
     for (const { param, route } of references)
       if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
   }

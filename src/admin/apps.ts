@@ -1,5 +1,4 @@
 // Apps of a workspace [admin.apps]: create, list, get, replace, delete. Each change and its audit entry are one transaction, announced to every process.
-import { type Selectable, sql } from "kysely";
 import type { AppView } from "../contract/admin/apps.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
@@ -7,7 +6,6 @@ import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/connection/announce.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
-import type { Tables } from "../storage/schema/tables.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
 import { type AppSettingsInput, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
@@ -15,8 +13,16 @@ import { refuseManagedByFile, shownManager } from "./refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, alreadyExists } from "./refusals.ts";
 import type { AdminActor, AdminServices, Page, PageRequest } from "./services.ts";
-
-type AppRow = Selectable<Tables["apps"]>;
+import {
+  type AppRow,
+  deleteAppRow,
+  insertApp,
+  listAppRows,
+  listAppsNamed,
+  lockAppsNamed,
+  updateApp,
+} from "./store/apps.ts";
+import { hasActiveKey } from "./store/keys.ts";
 
 export interface WorkspaceRef extends AdminActor {
   readonly workspaceId: WorkspaceId;
@@ -39,19 +45,14 @@ export async function createApp(
   return database.inWorkspace(workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, input);
     await lockWorkspace(tx, workspaceId);
-    const row = await tx
-      .insertInto("apps")
-      .values({
-        id: newId("app"),
-        workspace_id: workspaceId,
-        slug: input.slug,
-        name: input.name ?? input.slug,
-        settings: settingsToStore(input),
-        managed_by: "api",
-      })
-      .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doNothing())
-      .returningAll()
-      .executeTakeFirst();
+    const row = await insertApp(tx, {
+      id: newId("app"),
+      workspace_id: workspaceId,
+      slug: input.slug,
+      name: input.name ?? input.slug,
+      settings: settingsToStore(input),
+      managed_by: "api",
+    });
     if (row === undefined) throw alreadyExists("app");
     await record(tx, { workspaceId, actor, action: "app.created", before: null, after: row });
     return view(row);
@@ -63,13 +64,9 @@ export async function listApps(
   workspaceId: WorkspaceId,
   { limit, after }: PageRequest,
 ): Promise<Page<AppView>> {
-  const rows = await database.inWorkspace(workspaceId, (tx) => {
-    const all = tx.selectFrom("apps").selectAll().where("workspace_id", "=", workspaceId);
-    return (after === null ? all : all.where("id", "<", after))
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-  });
+  const rows = await database.inWorkspace(workspaceId, (tx) =>
+    listAppRows(tx, workspaceId, { after, limit: limit + 1 }),
+  );
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(view), end: nextCursor };
 }
@@ -88,13 +85,8 @@ export async function replaceApp(
     await refuseUnknownRoutes(tx, workspaceId, input);
     const before = await lockApp(tx, workspaceId, app);
     requireMatch(precondition, view(before));
-    const after = await tx
-      .updateTable("apps")
-      .set({ name: input.name ?? before.slug, settings: settingsToStore(input) })
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", before.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const changes = { name: input.name ?? before.slug, settings: settingsToStore(input) };
+    const after = await updateApp(tx, workspaceId, before.id, changes);
     // An identical replacement is not a change.
     if (JSON.stringify(view(before)) !== JSON.stringify(view(after)))
       await record(tx, { workspaceId, actor, action: "app.changed", before, after });
@@ -110,23 +102,13 @@ export async function deleteApp(
   return changeKeys(services, workspaceId, async (tx) => {
     const before = await lockApp(tx, workspaceId, app);
     allowMatch(precondition, view(before));
-    const activeKey = await tx
-      .selectFrom("api_keys")
-      .select("id")
-      .where("workspace_id", "=", workspaceId)
-      .where("app_id", "=", before.id)
-      .where("revoked_at", "is", null)
-      .where((where) =>
-        where.or([where("expires_at", "is", null), where("expires_at", ">", sql<Date>`patchbay_now()`)]),
-      )
-      .executeTakeFirst();
-    if (activeKey !== undefined) {
+    if (await hasActiveKey(tx, workspaceId, before.id)) {
       throw new GatewayError("CONFLICT", {
         message: "The app has keys that still work. Revoke them first.",
         details: { reason: "not_empty" },
       });
     }
-    await tx.deleteFrom("apps").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
+    await deleteAppRow(tx, workspaceId, before.id);
     await record(tx, { workspaceId, actor, action: "app.deleted", before, after: null });
     return view(before);
   });
@@ -134,27 +116,18 @@ export async function deleteApp(
 
 /** Finds an app by slug or id. An id wins. Missing apps and those of other workspaces are both 404. */
 export async function findApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
-  const rows = await selectByName(tx, workspaceId, app).execute();
-  return requireApp(rows, app);
+  return requireApp(await listAppsNamed(tx, workspaceId, app), app);
 }
 
 /** The same, and locks the app until the transaction ends. */
 export async function holdApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
-  return requireApp(await selectByName(tx, workspaceId, app).forUpdate().execute(), app);
+  return requireApp(await lockAppsNamed(tx, workspaceId, app), app);
 }
 
 async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
   const row = await holdApp(tx, workspaceId, app);
   refuseManagedByFile(row);
   return row;
-}
-
-function selectByName(tx: Transacting, workspaceId: WorkspaceId, app: string) {
-  return tx
-    .selectFrom("apps")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .where((where) => where.or([where("id", "=", app), where("slug", "=", app)]));
 }
 
 function requireApp(rows: readonly AppRow[], app: string): AppRow {

@@ -1,6 +1,5 @@
-// Reads what a connection or route of a scope can reference, and what references it [admin.connection-in-use] [admin.route-in-use]: shared objects and, in a
-// workspace, its own. Read under the directory's lock, so that it still holds at the commit.
-import { sql } from "kysely";
+// Runs changes of connections and routes, shared or of one workspace, under the directory's lock. Reads what they can reference: shared objects and, in a
+// workspace, its own.
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
@@ -13,6 +12,8 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/schema/tables.ts";
 import { noSuch } from "./refusals.ts";
+import { listConnectionsOfScopes, listRoutesOfScopes } from "./store/route-references.ts";
+import { hasWorkspace } from "./store/workspaces.ts";
 
 /** For the HTTP layer, which does not import the directory. */
 export const PLATFORM_SCOPE = PLATFORM;
@@ -53,8 +54,7 @@ export async function changeSetUp<T>(
 /** Only its id links an object to its workspace, so an object that was created after the workspace was deleted would stay for ever. */
 async function requireScope(tx: Transacting, scope: DirectoryScope): Promise<void> {
   if (scope === PLATFORM) return;
-  const workspace = await tx.selectFrom("workspaces").select("id").where("id", "=", scope).executeTakeFirst();
-  if (workspace === undefined) throw noSuch("workspace");
+  if (!(await hasWorkspace(tx, scope))) throw noSuch("workspace");
 }
 
 /** Reads with the row-level security of the scope. */
@@ -85,9 +85,8 @@ export async function readSetUp(
   options: { readonly onlyPublished: boolean; readonly connection?: ConnectionLike } = { onlyPublished: false },
 ): Promise<SetUpScope> {
   const scopes = [...new Set([PLATFORM, scope])];
-  const connections = await tx.selectFrom("connections").selectAll().where("scope", "in", scopes).execute();
-  const query = tx.selectFrom("routes").select(["scope", "id"]).where("scope", "in", scopes);
-  const routes = await (options.onlyPublished ? query.where("version", "is not", null) : query).execute();
+  const connections = await listConnectionsOfScopes(tx, scopes);
+  const routes = await listRoutesOfScopes(tx, scopes, options);
   // A workspace's own connection replaces the shared one of its id.
   const sorted = connections.toSorted((a, b) => Number(a.scope !== PLATFORM) - Number(b.scope !== PLATFORM));
   const changed = options.connection === undefined ? [] : [options.connection];
@@ -110,58 +109,6 @@ export function connectionLike({ id, kind, settings }: ConnectionRow): Connectio
 
 function entryOf({ id, kind, models }: ConnectionLike): Entry {
   return { path: [], value: { id, kind, models } };
-}
-
-export interface LiveRoute {
-  readonly scope: DirectoryScope;
-  readonly id: string;
-  readonly definition: unknown;
-}
-
-/** Returns published routes that use this very account. In a workspace with an own connection of the id, the shared one is not used. */
-export async function routesOnConnection(
-  tx: Transacting,
-  scope: DirectoryScope,
-  id: string,
-): Promise<readonly LiveRoute[]> {
-  const named = JSON.stringify({ targets: [{ connection: id }] });
-  const routes = tx
-    .selectFrom("routes")
-    .select(["scope", "id", "definition"])
-    .where(sql<boolean>`definition @> ${named}::jsonb`);
-  if (scope !== PLATFORM) return routes.where("scope", "=", scope).execute();
-  const shadowed = tx.selectFrom("connections").select("scope").where("id", "=", id).where("scope", "<>", PLATFORM);
-  return routes.where("scope", "not in", shadowed).execute();
-}
-
-export interface RouteUser {
-  readonly object: "app" | "key" | "route";
-  /** An app's slug, otherwise the id. */
-  readonly id: string;
-  /** The workspace's slug. Null: a shared route. */
-  readonly workspace: string | null;
-}
-
-const MAX_USERS = 10;
-
-/** Returns the first apps, active keys, and purposes of other routes that reference the route. */
-export async function usersOfRoute(tx: Transacting, scope: DirectoryScope, id: string): Promise<readonly RouteUser[]> {
-  const purposes = JSON.stringify({ purposes: [{ route: id }] });
-  const ownerId = scope === PLATFORM ? null : scope;
-  const { rows } = await sql<RouteUser>`select named.object, named.id, workspaces.slug as workspace from (
-      select 1 as rank, 'app' as object, slug as id, workspace_id as owner from apps
-        where (${ownerId}::text is null or workspace_id = ${ownerId}) and ${referencesRoute(id, purposes)}
-      union all select 2, 'key', id, workspace_id from api_keys
-        where (${ownerId}::text is null or workspace_id = ${ownerId}) and revoked_at is null and ${referencesRoute(id, purposes)}
-      union all select 3, 'route', id, scope from routes
-        where (${ownerId}::text is null or scope = ${ownerId}) and not (scope = ${scope} and id = ${id}) and definition @> ${purposes}::jsonb
-    ) as named left join workspaces on workspaces.id = named.owner
-    order by named.rank, workspaces.slug nulls first, named.id limit ${MAX_USERS}`.execute(tx);
-  return rows;
-}
-
-function referencesRoute(id: string, purposes: string) {
-  return sql`(settings ->> 'route' = ${id} or settings ->> 'audioInputOverride' = ${id} or settings @> ${purposes}::jsonb)`;
 }
 
 export function workspaceOf(scope: DirectoryScope): WorkspaceId | null {

@@ -1,5 +1,4 @@
 // Workspaces as the operator creates, replaces and deletes them [admin.workspaces]. Each change and its audit entry are one transaction.
-import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -10,15 +9,22 @@ import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import { bypassRls } from "../storage/system.ts";
-import type { Tables } from "../storage/schema/tables.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
 import { changeKeys, type KeyChangeServices } from "./keys/change-keys.ts";
 import { refuseManagedByFile, shownManager } from "./refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, alreadyExists } from "./refusals.ts";
 import type { AdminActor, AdminServices, Page, PageRequest } from "./services.ts";
-
-type WorkspaceRow = Selectable<Tables["workspaces"]>;
+import { hasApps } from "./store/apps.ts";
+import {
+  deleteWorkspaceRow,
+  insertWorkspace,
+  listWorkspaceRows,
+  lockWorkspaceRow,
+  readWorkspace,
+  updatePlanOf,
+  type WorkspaceRow,
+} from "./store/workspaces.ts";
 
 export interface NewWorkspace {
   readonly slug: string;
@@ -32,12 +38,7 @@ export async function createWorkspace(
   const workspaceId = newId("workspace");
   return database.inWorkspace(workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const row = await tx
-      .insertInto("workspaces")
-      .values({ id: workspaceId, slug, plan, managed_by: "api" })
-      .onConflict((conflict) => conflict.column("slug").doNothing())
-      .returningAll()
-      .executeTakeFirst();
+    const row = await insertWorkspace(tx, { id: workspaceId, slug, plan, managed_by: "api" });
     if (row === undefined) throw alreadyExists("workspace");
     await putPlan(tx, workspaceId, plan);
     await audit(tx, { workspaceId, actor, action: "workspace.created", before: null, after: row });
@@ -49,21 +50,13 @@ export async function listWorkspaces(
   { database }: AdminServices,
   { limit, after, plan }: PageRequest & { readonly plan: string | null },
 ): Promise<Page<WorkspaceView>> {
-  let query = bypassRls(database, "operator").db.selectFrom("workspaces").selectAll();
-  if (plan !== null) query = query.where("plan", "=", plan);
-  if (after !== null) query = query.where("id", "<", after);
-  const rows = await query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
+  const rows = await listWorkspaceRows(bypassRls(database, "operator").db, { plan, after, limit: limit + 1 });
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(view), end: nextCursor };
 }
 
 export async function describeWorkspace({ database }: AdminServices, workspaceId: WorkspaceId): Promise<WorkspaceView> {
-  const row = await database.inWorkspace(workspaceId, (tx) =>
-    tx.selectFrom("workspaces").selectAll().where("id", "=", workspaceId).executeTakeFirst(),
-  );
+  const row = await database.inWorkspace(workspaceId, (tx) => readWorkspace(tx, workspaceId));
   if (row === undefined) throw noSuch("workspace");
   return view(row);
 }
@@ -79,15 +72,10 @@ export async function replaceWorkspace(
 ): Promise<WorkspaceView> {
   return changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const before = await lockRow(tx, workspaceId);
+    const before = await requireRow(tx, workspaceId);
     requireMatch(precondition, view(before));
     if (before.plan === plan) return view(before);
-    const after = await tx
-      .updateTable("workspaces")
-      .set({ plan })
-      .where("id", "=", workspaceId)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const after = await updatePlanOf(tx, workspaceId, plan);
     await putPlan(tx, workspaceId, plan);
     await audit(tx, { workspaceId, actor, action: "workspace.changed", before, after });
     // The key cache contains a key's workspace, plan included.
@@ -102,18 +90,15 @@ export async function deleteWorkspace(
 ): Promise<void> {
   await changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const before = await lockRow(tx, workspaceId);
+    const before = await requireRow(tx, workspaceId);
     allowMatch(precondition, view(before));
-    const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();
-    if (app !== undefined) {
+    if (await hasApps(tx, workspaceId)) {
       throw new GatewayError("CONFLICT", {
         message: "The workspace still has apps. Remove them first.",
         details: { reason: "not_empty" },
       });
     }
-    for (const table of ["connections", "routes", "audio_url_domains", "data_keys"] as const)
-      await tx.deleteFrom(table).where("scope", "=", workspaceId).execute();
-    await tx.deleteFrom("workspaces").where("id", "=", workspaceId).execute();
+    await deleteWorkspaceRow(tx, workspaceId);
     await audit(tx, { workspaceId, actor, action: "workspace.deleted", before, after: null });
     await announceChange(tx, "keys", workspaceId);
     await announceChange(tx, "directory", workspaceId);
@@ -121,13 +106,8 @@ export async function deleteWorkspace(
 }
 
 /** Locks the workspace until the transaction ends, so that what was checked is what is changed. Throws 404, and 409 for objects of the file. */
-async function lockRow(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
-  const row = await tx
-    .selectFrom("workspaces")
-    .selectAll()
-    .where("id", "=", workspaceId)
-    .forUpdate()
-    .executeTakeFirst();
+async function requireRow(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
+  const row = await lockWorkspaceRow(tx, workspaceId);
   if (row === undefined) throw noSuch("workspace");
   refuseManagedByFile(row);
   return row;

@@ -1,9 +1,9 @@
 // Records when each key was last used, to the minute [keys.last-used]. Collected in memory and written for all keys at once, so that a request waits for
 // nothing and costs no statement.
-import { sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
 import type { Database, systemAccess } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
+import { updateLastUsed } from "./store/tenants.ts";
 
 export interface KeyUse {
   readonly note: (key: KeyId) => void;
@@ -14,13 +14,6 @@ export interface KeyUse {
 export function createKeyUse(database: Pick<Database, typeof systemAccess>): KeyUse {
   const { db } = bypassRls(database, "batch");
   let usedKeys = new Set<KeyId>();
-  const write = async (keys: readonly KeyId[]): Promise<void> => {
-    // In id order, skipping keys that another process has just written, so that processes do not wait for each other.
-    await sql`update api_keys set last_used_at = patchbay_now() where id in (
-      select id from api_keys where id = any(${keys}::text[])
-        and (last_used_at is null or last_used_at < patchbay_now() - interval '20 seconds')
-      order by id for update skip locked)`.execute(db);
-  };
   return {
     note: (key) => void usedKeys.add(key),
     flush: async () => {
@@ -28,7 +21,7 @@ export function createKeyUse(database: Pick<Database, typeof systemAccess>): Key
       const flushedKeys = usedKeys;
       usedKeys = new Set();
       try {
-        await write([...flushedKeys]);
+        await updateLastUsed(db, [...flushedKeys]);
       } catch (error) {
         // Kept for the next flush.
         for (const key of flushedKeys) usedKeys.add(key);

@@ -1,10 +1,11 @@
 // Authorizes a change of a workspace's settings for its administrators and the operator [tenancy.workspace-admin]. For callers from other workspaces it does
 // not exist.
 import { GatewayError } from "../contract/errors.ts";
-import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
 import type { Database, systemAccess } from "../storage/database.ts";
 import type { Principal } from "./principal.ts";
 import { bypassRls } from "../storage/system.ts";
+import { findWorkspaceId } from "./store/tenants.ts";
 
 /** `tenantId` is the workspace's slug or id from the path. Throws 403 or 404. */
 export async function requireWorkspaceAdmin(
@@ -12,7 +13,7 @@ export async function requireWorkspaceAdmin(
   principal: Principal,
   tenantId: string,
 ): Promise<WorkspaceId> {
-  if (principal.key.role === "operator") return findWorkspace(database, tenantId);
+  if (principal.key.role === "operator") return requireWorkspace(database, tenantId);
   const { id, slug } = principal.workspace;
   if (tenantId !== id && tenantId !== slug) throw noSuchWorkspace();
   if (principal.key.role === "admin") return id;
@@ -22,16 +23,10 @@ export async function requireWorkspaceAdmin(
   });
 }
 
-async function findWorkspace(database: Pick<Database, typeof systemAccess>, tenantId: string): Promise<WorkspaceId> {
-  const rows = await bypassRls(database, "lookup")
-    .db.selectFrom("workspaces")
-    .select(["id"])
-    .where((where) => where.or([where("id", "=", tenantId), where("slug", "=", tenantId)]))
-    .execute();
-  // A slug may look like another workspace's id. The id wins, so that an id always names the same workspace.
-  const found = rows.find(({ id }) => id === tenantId) ?? rows[0];
-  if (found === undefined) throw noSuchWorkspace();
-  return brand("workspace", found.id);
+async function requireWorkspace(database: Pick<Database, typeof systemAccess>, tenantId: string): Promise<WorkspaceId> {
+  const id = await findWorkspaceId(bypassRls(database, "lookup").db, tenantId);
+  if (id === null) throw noSuchWorkspace();
+  return id;
 }
 
 function noSuchWorkspace(): GatewayError {

@@ -1,6 +1,5 @@
 // Writes the configuration file's objects to storage, at each start and by `patchbay apply` [configuration.same-file]. It is idempotent and one transaction,
 // retried after a deadlock, because it locks budgets while calls are settled [configuration.apply-concurrent].
-import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
   AdminKeyConfiguration,
@@ -8,12 +7,16 @@ import type {
   Configuration,
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
-import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
+import { type AppId, newId, type WorkspaceId } from "../contract/ids.ts";
 import type { SetUpChangeView } from "../contract/admin/apply.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { announceChange, CHANGE_TOPICS } from "../storage/connection/announce.ts";
 import { seedAudioUrlDomains, setPlatformDomains } from "./store/audio-url-domains.ts";
+import { OPERATOR_WORKSPACE } from "./store/bootstrap.ts";
+import { revokeUnlistedKeys, upsertKey } from "./store/keys.ts";
+import { readSetUpState } from "./store/set-up-state.ts";
+import { upsertApp, upsertWorkspace } from "./store/workspaces.ts";
 import type { Database, SystemTransaction } from "../storage/database.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
@@ -21,10 +24,10 @@ import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { requireKnownSecrets } from "../storage/secrets/verify-secrets.ts";
-import { differenceOf, readSetUpState } from "./set-up-difference.ts";
+import { differenceOf } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
-import { needsBootstrap, OPERATOR_WORKSPACE, replaceable } from "./bootstrap.ts";
+import { needsBootstrap, replaceable } from "./bootstrap.ts";
 import { keptName, unmanageRemoved } from "./release-missing.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -119,7 +122,7 @@ async function applyIn(
       });
   }
   if (options.isFile) {
-    await revokeMissingKeys(tx, apply.keptKeys);
+    await revokeUnlistedKeys(tx, apply.keptKeys);
     await unmanageRemoved(tx, apply.keptObjects);
   }
   for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
@@ -182,28 +185,15 @@ async function putWorkspaceRow(
   slug: string,
   plan: { readonly plan?: string | null },
 ): Promise<WorkspaceId> {
-  const row = await apply.tx
-    .insertInto("workspaces")
-    .values({ id: newId("workspace"), slug, plan: null, ...plan, managed_by: "file" })
-    .onConflict((conflict) => conflict.column("slug").doUpdateSet({ ...plan, managed_by: "file" }))
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  apply.keptObjects.add(keptName("workspace", row.id, row.id));
-  return brand("workspace", row.id);
+  const workspaceId = await upsertWorkspace(apply.tx, slug, plan);
+  apply.keptObjects.add(keptName("workspace", workspaceId, workspaceId));
+  return workspaceId;
 }
 
 async function putApp(apply: Apply, workspaceId: WorkspaceId, app: AppConfiguration): Promise<void> {
   const { id: slug, name, keys, budgets, ...rest } = app;
   const settings = JSON.stringify(rest);
-  const row = await apply.tx
-    .insertInto("apps")
-    .values({ id: newId("app"), workspace_id: workspaceId, slug, name: name ?? slug, settings, managed_by: "file" })
-    .onConflict((conflict) =>
-      conflict.columns(["workspace_id", "slug"]).doUpdateSet({ name: name ?? slug, settings, managed_by: "file" }),
-    )
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  const appId = brand("app", row.id);
+  const appId = await upsertApp(apply.tx, { workspaceId, slug, name: name ?? slug, settings });
   apply.keptObjects.add(keptName("app", workspaceId, appId));
   await putBudgets(apply.tx, workspaceId, appId, budgets);
   for (const key of keys) {
@@ -236,19 +226,5 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
     revoked_at: null,
     managed_by: "file",
   };
-  await apply.tx
-    .insertInto("api_keys")
-    .values({ id: newId("key"), secret_hash: hash, ...visibleParts(key.secret), ...columns })
-    .onConflict((conflict) => conflict.column("secret_hash").doUpdateSet(columns))
-    .execute();
-}
-
-/** Revokes keys whose `managed_by` is `file` and which the file no longer contains. */
-async function revokeMissingKeys(tx: SystemTransaction, listedHashes: readonly Buffer[]): Promise<void> {
-  const stale = tx
-    .updateTable("api_keys")
-    .set({ revoked_at: sql`patchbay_now()` })
-    .where("managed_by", "=", "file")
-    .where("revoked_at", "is", null);
-  await (listedHashes.length === 0 ? stale : stale.where("secret_hash", "not in", [...listedHashes])).execute();
+  await upsertKey(apply.tx, { id: newId("key"), secret_hash: hash, ...visibleParts(key.secret) }, columns);
 }

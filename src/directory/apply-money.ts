@@ -4,26 +4,30 @@ import type { AppConfiguration, Configuration } from "../config/configuration.ts
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { SystemTransaction, Transacting } from "../storage/database.ts";
-import { upsertBudget } from "../metering/store/upsert-budget.ts";
+import { deleteUnlistedBudgets } from "../metering/store/app-budgets.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
+import {
+  deletePlanRow,
+  isPlanInUse,
+  listFilePlans,
+  listWorkspacesOnPlan,
+  unmanagePlan,
+  upsertPlan,
+} from "../metering/store/plans.ts";
+import { deletePrice, listPrices, upsertPrice } from "../metering/store/prices.ts";
+import { upsertBudget } from "../metering/store/upsert-budget.ts";
 
 export async function putPrices(tx: SystemTransaction, configuration: Configuration): Promise<void> {
   const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
-  const before = await tx.selectFrom("prices").selectAll().execute();
+  const before = await listPrices(tx);
   const listedNames = new Set(configuration.prices.map(nameOf));
-  for (const row of before)
-    if (!listedNames.has(nameOf(row)))
-      await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
+  for (const row of before) if (!listedNames.has(nameOf(row))) await deletePrice(tx, row);
   const definitions = new Map(before.map((row) => [nameOf(row), row.definition]));
   for (const { provider, model, ...rest } of configuration.prices) {
     // Empty strings where a free model has none, because processes of the previous version parse these rows too.
     const definition = JSON.stringify({ ...rest, source: rest.source ?? "", asOf: rest.asOf ?? "" });
     if (isDeepStrictEqual(definitions.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
-    await tx
-      .insertInto("prices")
-      .values({ provider, model, definition })
-      .onConflict((conflict) => conflict.columns(["provider", "model"]).doUpdateSet({ definition }))
-      .execute();
+    await upsertPrice(tx, { provider, model }, definition);
   }
 }
 
@@ -35,25 +39,19 @@ export async function putPlans(tx: SystemTransaction, { plans }: Pick<Configurat
       credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
       managed_by: "file",
     };
-    await tx
-      .insertInto("plans")
-      .values({ id, ...columns })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(columns))
-      .execute();
-    const workspaces = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).orderBy("id").execute();
-    for (const workspace of workspaces) await putPlanBudgets(tx, brand("workspace", workspace.id), id);
+    await upsertPlan(tx, id, columns);
+    for (const workspace of await listWorkspacesOnPlan(tx, id))
+      await putPlanBudgets(tx, brand("workspace", workspace), id);
   }
 }
 
 /** Deletes a plan that the file no longer lists. If a workspace still has it, the plan becomes editable through the API instead. */
 export async function releasePlans(tx: SystemTransaction, { plans }: Pick<Configuration, "plans">): Promise<void> {
   const listed = new Set(plans.map(({ id }) => id));
-  const owned = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
-  for (const { id } of owned) {
+  for (const id of await listFilePlans(tx)) {
     if (listed.has(id)) continue;
-    const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).executeTakeFirst();
-    if (workspace === undefined) await tx.deleteFrom("plans").where("id", "=", id).execute();
-    else await tx.updateTable("plans").set({ managed_by: "api" }).where("id", "=", id).execute();
+    if (await isPlanInUse(tx, id)) await unmanagePlan(tx, id);
+    else await deletePlanRow(tx, id);
   }
 }
 
@@ -81,6 +79,5 @@ export async function putBudgets(
       columns,
     );
   }
-  const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
-  await (listedIds.length === 0 ? stale : stale.where("id", "not in", listedIds)).execute();
+  await deleteUnlistedBudgets(tx, appId, listedIds);
 }

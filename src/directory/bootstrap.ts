@@ -1,29 +1,13 @@
 // Decides whether a start must create the owner's workspace: the database is empty, or an earlier start created it and the file still lists none.
-import { sql } from "kysely";
+import { readBootstrapState } from "./store/bootstrap.ts";
 import { readConnection } from "./store/connections.ts";
 import type { SystemTransaction } from "../storage/database.ts";
 import { readRoute } from "./store/routes.ts";
 import type { ScopeObjects } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
 
-/** The workspace to which operator keys belong. */
-export const OPERATOR_WORKSPACE = "operator";
-export const OWNER_WORKSPACE = "owner";
-export const OWNER_APP = "default";
-/** The value of `managed_by` for keys that a start created. */
-export const BY_START = "start";
-
 export async function needsBootstrap(tx: SystemTransaction): Promise<boolean> {
-  const { rows } = await sql<{ is_empty: boolean; is_ours: boolean }>`
-    select
-      not exists (select from workspaces w where w.slug <> ${OPERATOR_WORKSPACE} or exists (select from apps a where a.workspace_id = w.id))
-        and not exists (select from connections) and not exists (select from routes) as is_empty,
-      exists (
-        select from workspaces w join apps a on a.workspace_id = w.id
-        where w.slug = ${OWNER_WORKSPACE} and w.managed_by = 'file' and a.slug = ${OWNER_APP} and a.managed_by = 'file'
-          and not exists (select from api_keys k where k.workspace_id = w.id and k.managed_by = 'file')
-      ) as is_ours`.execute(tx);
-  const [state] = rows;
+  const state = await readBootstrapState(tx);
   return state !== undefined && (state.is_empty || state.is_ours);
 }
 

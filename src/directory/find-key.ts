@@ -1,10 +1,10 @@
 // Finds stored keys, with their workspace and app, by the hashes of their secrets.
-import { sql } from "kysely";
 import type { KeyInfo, Principal, StoredKey } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
+import { type KeyWithOwner, listKeysByHash } from "./store/keys.ts";
 import { settingsOf } from "./stored-schemas.ts";
 
 /** Null: the key is unknown, revoked, or expired by the database's clock. */
@@ -18,49 +18,11 @@ export async function findKeys(
   database: Database,
   secretHashes: readonly Buffer[],
 ): Promise<ReadonlyMap<string, StoredKey>> {
-  const rows = await selectKeys(database, secretHashes);
+  const rows = await listKeysByHash(bypassRls(database, "lookup").db, secretHashes);
   return new Map(rows.map((row) => [Buffer.from(row.secret_hash).toString("base64"), storedKey(row)]));
 }
 
-type KeyRow = Awaited<ReturnType<typeof selectKeys>>[number];
-
-function selectKeys(database: Database, secretHashes: readonly Buffer[]) {
-  return bypassRls(database, "lookup")
-    .db.selectFrom("api_keys as key")
-    .innerJoin("workspaces as workspace", "workspace.id", "key.workspace_id")
-    .leftJoin("apps as app", "app.id", "key.app_id")
-    .select([
-      "key.id",
-      "key.secret_hash",
-      "key.prefix",
-      "key.last4",
-      "key.name",
-      "key.role",
-      "key.scopes",
-      "key.created_at",
-      "key.expires_at",
-      "key.settings",
-      "workspace.id as workspace_id",
-      "workspace.slug as workspace_slug",
-      "workspace.plan as workspace_plan",
-      "app.id as app_id",
-      "app.name as app_name",
-      "app.settings as app_settings",
-    ])
-    .where((where) =>
-      // A single hash is compared with `=`, so that the usual look-up keeps its cheap plan.
-      secretHashes.length === 1
-        ? where("key.secret_hash", "=", secretHashes[0] ?? Buffer.alloc(0))
-        : sql<boolean>`key.secret_hash = any(${secretHashes}::bytea[])`,
-    )
-    .where("key.revoked_at", "is", null)
-    .where((where) =>
-      where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", sql<Date>`patchbay_now()`)]),
-    )
-    .execute();
-}
-
-function storedKey(row: KeyRow): StoredKey {
+function storedKey(row: KeyWithOwner): StoredKey {
   const key: KeyInfo = {
     id: brand("key", row.id),
     prefix: row.prefix,

@@ -4,32 +4,19 @@ import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import { findKey } from "./find-key.ts";
+import { readKeyHash } from "./store/keys.ts";
+import { readAppByName } from "./store/workspaces.ts";
 import { settingsOf } from "./stored-schemas.ts";
 
 /** Null: the key is unknown, revoked or expired. */
 export async function findKeyById(database: Database, id: string): Promise<Principal | null> {
-  const row = await bypassRls(database, "lookup")
-    .db.selectFrom("api_keys")
-    .select("secret_hash")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row === undefined ? null : findKey(database, row.secret_hash, false);
+  const secretHash = await readKeyHash(bypassRls(database, "lookup").db, id);
+  return secretHash === undefined ? null : findKey(database, secretHash, false);
 }
 
 /** Finds an app by its id, or by both slugs as `workspace/app`. */
 export async function findAppPrincipal(database: Database, name: string): Promise<Principal | null> {
-  const [workspace = "", slug = ""] = name.split("/");
-  const row = await bypassRls(database, "lookup")
-    .db.selectFrom("apps as app")
-    .innerJoin("workspaces as workspace", "workspace.id", "app.workspace_id")
-    .select(["app.id", "app.name", "app.settings", "workspace.id as workspace_id", "workspace.slug", "workspace.plan"])
-    .where((where) =>
-      where.or([
-        where("app.id", "=", name),
-        where.and([where("workspace.slug", "=", workspace), where("app.slug", "=", slug)]),
-      ]),
-    )
-    .executeTakeFirst();
+  const row = await readAppByName(bypassRls(database, "lookup").db, name);
   if (row === undefined) return null;
   return {
     key: {

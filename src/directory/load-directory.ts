@@ -9,7 +9,10 @@ import {
   type PriceBook,
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
+import { listPrices } from "../metering/store/prices.ts";
 import { listPauses } from "./store/connection-pauses.ts";
+import { listAllConnections } from "./store/connections.ts";
+import { listAllRoutes } from "./store/routes.ts";
 import type { Database } from "../storage/database.ts";
 import { readDataKeys } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
@@ -25,9 +28,9 @@ export interface DirectoryServices {
 }
 
 export async function loadDirectory({ database, seal }: DirectoryServices): Promise<Directory> {
-  const connections = await bypassRls(database, "installation").db.selectFrom("connections").selectAll().execute();
+  const connections = await listAllConnections(bypassRls(database, "installation").db);
   const keys = await readDataKeys(bypassRls(database, "installation").db, seal, null);
-  const routes = await bypassRls(database, "installation").db.selectFrom("routes").selectAll().execute();
+  const routes = await listAllRoutes(bypassRls(database, "installation").db);
   const pauses = await listPauses(bypassRls(database, "installation").db, null);
   return createDirectory(
     {
@@ -63,7 +66,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
 
 /** Loads the operator's prices, which replace built-in ones. */
 export async function loadPrices(database: Database): Promise<PriceBook> {
-  const rows = await bypassRls(database, "installation").db.selectFrom("prices").selectAll().execute();
+  const rows = await listPrices(bypassRls(database, "installation").db);
   const audio: AudioPrice[] = [];
   const chat: ChatPrice[] = [];
   const free: FreeModel[] = [];

@@ -1,8 +1,10 @@
 // Makes objects that the file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route because a line
 // was removed, and no object is left that neither file nor API may change.
 import type { SystemTransaction } from "../storage/database.ts";
-import { setConnectionManager } from "./store/connections.ts";
-import { setRouteManager } from "./store/routes.ts";
+import { unmanageBudgets } from "../metering/store/app-budgets.ts";
+import { listFileConnections, setConnectionManager } from "./store/connections.ts";
+import { listFileRoutes, setRouteManager } from "./store/routes.ts";
+import { listFileApps, listFileWorkspaces, unmanageApp, unmanageWorkspace } from "./store/workspaces.ts";
 import { auditFile } from "./apply-scope.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 
@@ -30,21 +32,11 @@ interface ManagedObject {
   readonly release: () => Promise<unknown>;
 }
 
-const FILE_MANAGERS = ["file", "bootstrap"];
-
 async function listManaged(tx: SystemTransaction): Promise<readonly ManagedObject[]> {
-  const connections = await tx
-    .selectFrom("connections")
-    .select(["scope", "id", "managed_by"])
-    .where("managed_by", "in", FILE_MANAGERS)
-    .execute();
-  const routes = await tx
-    .selectFrom("routes")
-    .select(["scope", "id", "managed_by"])
-    .where("managed_by", "in", FILE_MANAGERS)
-    .execute();
-  const workspaces = await tx.selectFrom("workspaces").select("id").where("managed_by", "=", "file").execute();
-  const apps = await tx.selectFrom("apps").select(["id", "workspace_id"]).where("managed_by", "=", "file").execute();
+  const connections = await listFileConnections(tx);
+  const routes = await listFileRoutes(tx);
+  const workspaces = await listFileWorkspaces(tx);
+  const apps = await listFileApps(tx);
   return [
     ...connections.map((name) => ({
       noun: "connection" as const,
@@ -64,18 +56,13 @@ async function listManaged(tx: SystemTransaction): Promise<readonly ManagedObjec
       scope: id,
       id,
       managed_by: "file",
-      release: () => tx.updateTable("workspaces").set({ managed_by: "api" }).where("id", "=", id).execute(),
+      release: () => unmanageWorkspace(tx, id),
     })),
   ];
 }
 
 /** Releases an app together with the budgets that the file gave it. */
 async function releaseApp(tx: SystemTransaction, id: string): Promise<void> {
-  await tx.updateTable("apps").set({ managed_by: "api" }).where("id", "=", id).execute();
-  await tx
-    .updateTable("budgets")
-    .set({ managed_by: "api" })
-    .where("app_id", "=", id)
-    .where("managed_by", "=", "file")
-    .execute();
+  await unmanageApp(tx, id);
+  await unmanageBudgets(tx, id);
 }

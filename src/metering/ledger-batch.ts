@@ -1,5 +1,6 @@
 // Runs concurrent reservations and settlements as one transaction of the ledger [metering.batch-isolation], so that each budget is locked once and each of
 // its windows updated once. Locks are taken on attempts, then budgets, then slots, each in id order.
+import { insertAttempts } from "./store/attempts.ts";
 import { changeWindows, windowId } from "./store/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -7,7 +8,7 @@ import type { LockedWindows } from "./store/lock-budget-windows.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
-import { type LockedBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
+import { type LockedBudgets, judgeReservations } from "./reserve-batch.ts";
 import { finishSettling, settleAndHold, type Settling } from "./settle-batch.ts";
 
 export interface LedgerBatch {

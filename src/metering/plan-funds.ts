@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { readBudgets } from "./store/budgets.ts";
+import { readPlanOf } from "./store/plans.ts";
 import type { Tables } from "../storage/schema/tables.ts";
 import { headroomOf } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";
@@ -13,12 +14,7 @@ export interface PlanFunds {
 
 /** Null: the workspace has no plan, so nothing is checked. */
 export async function readPlanFunds(db: Kysely<Tables>, workspaceId: WorkspaceId): Promise<PlanFunds | null> {
-  const { plan } = await db
-    .selectFrom("workspaces")
-    .select("plan")
-    .where("id", "=", workspaceId)
-    .executeTakeFirstOrThrow();
-  if (plan === null) return null;
+  if ((await readPlanOf(db, workspaceId)) === null) return null;
   const noApp = brand("app", "");
   const rows = await readBudgets(db, [
     { workspaceId, appId: noApp, funding: "credits" },

@@ -1,13 +1,11 @@
 // Checks a batch of reservations against their apps' budgets in order of arrival, marks the slots of admitted ones as dispatched and writes their rows
 // (ledger-batch.ts). No provider is called before the commit.
-import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { addAmounts, type WindowChange, windowKeyJson } from "./store/budget-windows.ts";
+import { addAmounts, type WindowChange } from "./store/budget-windows.ts";
 import type { BudgetRow } from "./store/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, ReservationVerdict } from "./ledger-entries.ts";
-import { storePrice } from "./price.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
 
@@ -123,41 +121,6 @@ function judgeInOrder(batch: readonly Reservation[], { states, idsOf }: Ledgers)
 
 function amountsOf(item: Reservation): Amounts {
   return { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs), tokens: BigInt(item.tokens ?? 0) };
-}
-
-/** Returns the statement that inserts the attempts. Null: there are none. */
-export function insertAttempts(admitted: readonly Admitted[], nowMs: number): RawBuilder<unknown> | null {
-  if (admitted.length === 0) return null;
-  const rows = admitted.map(({ item, budgets }) => ({
-    id: item.attemptId,
-    request_id: item.requestId,
-    workspace_id: item.workspaceId,
-    app_id: item.appId,
-    key_id: item.keyId,
-    endpoint: item.endpoint,
-    connection: item.connection,
-    provider: item.provider,
-    model: item.model,
-    position: item.position,
-    billing_class: item.billingClass,
-    purpose: item.purpose ?? null,
-    audio_ms: item.audioMs,
-    reserved_nano_usd: item.reserveNanoUsd.toString(),
-    reserved_tokens: item.tokens ?? 0,
-    estimate_nano_usd: item.estimateNanoUsd?.toString() ?? null,
-    price: item.price === null ? null : storePrice(item.price),
-    windows: budgets.map(({ id, windowStart }) => windowKeyJson({ budgetId: id, windowStart })),
-    // Relative to now, because machines' clocks differ and only the database's decides when it has passed.
-    deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
-  }));
-  const columns = sql.raw(
-    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
-  );
-  return sql`insert into attempts (${columns}, deadline_at)
-    select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
-      id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
-      position int, billing_class text, purpose text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
-      deadline_ms float8)`;
 }
 
 function isAdmitted(verdict: Verdict | undefined): boolean {

@@ -1,33 +1,15 @@
 // Writes a batch of chats that leases paid for in one transaction: a settled row each, and their amounts moved from reserved to spent in the leases and
 // budgets [metering.lease-shared].
-import { sql } from "kysely";
-import type { AttemptId, LeaseId, RequestId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "./store/budget-leases.ts";
 import { changeWindows, readWindowKeys } from "./store/budget-windows.ts";
 import { lockBudgets } from "./store/budgets.ts";
-import type { Database, Transacting } from "../storage/database.ts";
-import { PIPELINED, PREPARED } from "../storage/connection/prepared.ts";
-import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../storage/insert-deduplicated.ts";
+import { insertLeased, type LeasedAttempt, type SharedColumns } from "./store/leased-attempts.ts";
+import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
-import type { Reservation, Settlement, TokenUsage } from "./ledger-entries.ts";
+import type { Reservation, Settlement } from "./ledger-entries.ts";
 import { storePrice } from "./price.ts";
-
-export interface LeasedAttempt extends SharingRow {
-  readonly attemptId: AttemptId;
-  readonly requestId: RequestId;
-  readonly leaseId: LeaseId;
-  readonly nanoUsd: bigint;
-  /** Tokens that count against the budgets. */
-  readonly tokens: bigint;
-  readonly reservedNanoUsd: bigint;
-  readonly reservedTokens: number;
-  readonly reservedAtMs: number;
-  readonly estimateNanoUsd: bigint | null;
-  readonly providerRequestId: string | null;
-  readonly usage: TokenUsage | null;
-}
 
 export function leasedAttempt(
   reservation: Reservation,
@@ -58,7 +40,7 @@ export async function settleLeased(
   options: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<void> {
   await transact(bypassRls(database, "batch"), async (tx) => {
-    const inserted = await insertSettled(tx, batch, options);
+    const inserted = await insertLeased(tx, batch, options);
     const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     // A lapsed lease was counted as spent as a whole: its calls are recorded, but not counted again.
     const sums = sumByLease(inserted.filter((item) => leases.has(item.leaseId)));
@@ -81,9 +63,7 @@ function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {
   return [...sums.values()];
 }
 
-type Shared = Readonly<Record<keyof typeof SHARED, unknown>>;
-
-function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: LeaseId): Shared {
+function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: string): SharedColumns {
   return {
     workspace_id: reservation.workspaceId,
     app_id: reservation.appId,
@@ -101,56 +81,4 @@ function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: Lea
     usage_source: settlement.usage?.source ?? null,
     lease_id: leaseId,
   };
-}
-
-const OWN = {
-  id: ["text", (item: LeasedAttempt) => item.attemptId],
-  request_id: ["text", (item: LeasedAttempt) => item.requestId],
-  reserved_nano_usd: ["bigint", (item: LeasedAttempt) => item.reservedNanoUsd],
-  reserved_tokens: ["bigint", (item: LeasedAttempt) => item.reservedTokens],
-  estimate_nano_usd: ["bigint", (item: LeasedAttempt) => item.estimateNanoUsd],
-  charge_nano_usd: ["bigint", (item: LeasedAttempt) => item.nanoUsd],
-  provider_request_id: ["text", (item: LeasedAttempt) => item.providerRequestId],
-  input_tokens: ["bigint", (item: LeasedAttempt) => item.usage?.inputTokens ?? null],
-  output_tokens: ["bigint", (item: LeasedAttempt) => item.usage?.outputTokens ?? null],
-  cached_input_tokens: ["bigint", (item: LeasedAttempt) => item.usage?.cachedInputTokens ?? null],
-  reserved_at_ms: ["float8", (item: LeasedAttempt) => item.reservedAtMs],
-} as const;
-
-const SHARED = {
-  workspace_id: "text",
-  app_id: "text",
-  key_id: "text",
-  endpoint: "text",
-  connection: "text",
-  provider: "text",
-  model: "text",
-  position: "int",
-  billing_class: "text",
-  purpose: "text",
-  price: "jsonb",
-  outcome: "text",
-  provider_failure: "jsonb",
-  usage_source: "text",
-  lease_id: "text",
-} as const;
-
-const COLUMNS = columnsBut("reserved_at_ms", OWN, SHARED);
-
-/** Returns the attempts that were not in the table yet. Only they count. */
-async function insertSettled(
-  tx: Transacting,
-  batch: readonly LeasedAttempt[],
-  { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
-): Promise<readonly LeasedAttempt[]> {
-  // `settled_at` is the time of this insert, on which the usage roll-up depends.
-  const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
-    select ${COLUMNS}, 0, 'settled', ${coarseTimestamp(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
-  if (!mayBeThere) {
-    await insert.execute(tx);
-    return batch;
-  }
-  const { rows } = await sql<{ id: string }>`${insert} on conflict (id) do nothing returning id`.execute(tx);
-  const ids = new Set(rows.map((row) => row.id));
-  return batch.filter((item) => ids.has(item.attemptId));
 }

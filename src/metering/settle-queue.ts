@@ -2,7 +2,8 @@
 import { createWriteBehind, type WriteBehind } from "../lib/concurrency/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/database-faults.ts";
-import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
+import { settleLeased } from "./settle-leased.ts";
+import type { LeasedAttempt } from "./store/leased-attempts.ts";
 
 export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "has" | "flush" | "nextWrite"> {
   push(item: LeasedAttempt): void;

@@ -2,7 +2,6 @@
 // table before the commit. Objects stay where they are, and the queue's messages are sent again from the rows.
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { sql } from "kysely";
 import type { MigrateStorageOptions } from "../cli/operate/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, printLine, type Terminal, write } from "../cli/terminal.ts";
@@ -93,8 +92,6 @@ async function move(from: Database, to: Database, configuration: Configuration):
   return withQueue(to, configuration, (queue) =>
     bypassRls(from, "installation").transaction((source) =>
       bypassRls(to, "installation").transaction(async (target) => {
-        // A transaction is idle on one side while the other side works.
-        for (const side of [source, target]) await sql`set local idle_in_transaction_session_timeout = 0`.execute(side);
         const tables = await copyTables(source, target);
         return { tables, messages: await resendMessages(queue, target) };
       }),

@@ -1,11 +1,11 @@
 // A message queue of pg-boss on Patchbay's database. It wakes, defers and retries handlers, but the state is in Patchbay's own tables:
 // a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
-import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/connection/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { listenOnServer } from "../storage/connection/listen-server.ts";
 import { reachServer } from "../storage/connection/pooler.ts";
+import { readRole } from "../storage/connection/server-facts.ts";
 import { sessionConfig } from "../storage/connection/server-sessions.ts";
 import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -200,9 +200,8 @@ async function prepareAsOwner(database: Database, onError: (error: unknown) => v
   owner.on("error", onError);
   await owner.start();
   try {
-    const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
-    const role = rows[0]?.role;
-    if (role !== undefined) await grant(owner.getDb(), role, "select, insert, update, delete");
+    const role = await readRole(db);
+    if (role !== null) await grant(owner.getDb(), role, "select, insert, update, delete");
     await grantSending(owner.getDb(), tenantRole);
   } finally {
     await owner.stop({ graceful: false });

@@ -3,14 +3,19 @@
 import { openAsBlob } from "node:fs";
 import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sql } from "kysely";
 import { generateKey, hashKey, visibleParts } from "../auth/key-format.ts";
 import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { samplePath } from "../cli/package-root.ts";
 import { newId } from "../contract/ids.ts";
 import { SCOPES } from "../contract/scopes.ts";
 import { transcriptionEnvelope } from "../contract/transcription.ts";
-import { BY_START, OPERATOR_WORKSPACE, OWNER_APP, OWNER_WORKSPACE } from "../directory/bootstrap.ts";
+import {
+  countOperatorKeys,
+  insertStartKey,
+  type OwnerApp,
+  readOwnerApp,
+  upsertOperatorWorkspace,
+} from "../directory/store/bootstrap.ts";
 import type { Database, SystemTransaction } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -54,10 +59,10 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   const isLost = (isSaved: boolean) => isEmbedded && !isSaved;
   const created = await transact(bypassRls(database, "installation"), async (tx) => {
     await lockDirectory(tx);
-    const app = isBootstrapped ? await readOwnerApp(tx) : null;
+    const app = isBootstrapped ? await requireOwnerApp(tx) : null;
     const appKeys =
       app !== null && (app.keys === 0 || isLost(hasKeyFile)) ? await createAppKeys(tx, services, app, keyFile) : null;
-    const operators = await readOperatorKeys(tx);
+    const operators = await countOperatorKeys(tx);
     const needsOperator = operators.all === 0 || (operators.all === operators.byStart && isLost(hasOperatorKeyFile));
     if (needsOperator) await createOperatorKey(tx, services, app?.workspaceId ?? null, operatorKeyFile);
     return { appKeys, hasNewOperatorKey: needsOperator, operators };
@@ -72,30 +77,10 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   };
 }
 
-interface OwnerApp {
-  readonly workspaceId: string;
-  readonly appId: string;
-  /** Number of keys that starts created for it. */
-  readonly keys: number;
-}
-
-async function readOwnerApp(tx: SystemTransaction): Promise<OwnerApp> {
-  const { rows } = await sql<OwnerApp>`
-    select w.id as "workspaceId", a.id as "appId",
-      (select count(*)::int from api_keys k where k.app_id = a.id and k.managed_by = ${BY_START} and k.expires_at is null) as keys
-    from apps a join workspaces w on w.id = a.workspace_id
-    where w.slug = ${OWNER_WORKSPACE} and a.slug = ${OWNER_APP}`.execute(tx);
-  const [app] = rows;
+async function requireOwnerApp(tx: SystemTransaction): Promise<OwnerApp> {
+  const app = await readOwnerApp(tx);
   if (app === undefined) throw new Error("the bootstrap created no app");
   return app;
-}
-
-/** Counts keys, in total and valid ones. */
-async function readOperatorKeys(tx: SystemTransaction): Promise<{ readonly all: number; readonly byStart: number }> {
-  const { rows } = await sql<{ all: number; byStart: number }>`
-    select count(*)::int as all, (count(*) filter (where managed_by = ${BY_START}))::int as "byStart" from api_keys
-    where role = 'operator' and revoked_at is null and (expires_at is null or expires_at > patchbay_now())`.execute(tx);
-  return rows[0] ?? { all: 0, byStart: 0 };
 }
 
 async function createAppKeys(
@@ -108,8 +93,8 @@ async function createAppKeys(
   // The file is written first: a stored key that was never shown would be a security hole, whereas a file without its key is simply replaced.
   await writeSecret(file, keys.appKey);
   const owner = { workspaceId, appId, role: "member" as const };
-  await insertKey(tx, pepper, keys.appKey, { ...owner, name: "default" });
-  await insertKey(tx, pepper, keys.selfCheckKey, { ...owner, name: "self-check", minutes: SELF_CHECK_MINUTES });
+  await storeKey(tx, pepper, keys.appKey, { ...owner, name: "default" });
+  await storeKey(tx, pepper, keys.selfCheckKey, { ...owner, name: "self-check", minutes: SELF_CHECK_MINUTES });
   return keys;
 }
 
@@ -121,22 +106,8 @@ async function createOperatorKey(
 ): Promise<void> {
   const secret = generateKey("root");
   await writeSecret(file, secret);
-  const workspaceId = ownerId ?? (await requireOperatorWorkspace(tx));
-  await insertKey(tx, pepper, secret, { workspaceId, appId: null, role: "operator", name: "operator" });
-}
-
-async function requireOperatorWorkspace(tx: SystemTransaction): Promise<string> {
-  await tx
-    .insertInto("workspaces")
-    .values({ id: newId("workspace"), slug: OPERATOR_WORKSPACE, plan: null, managed_by: "api" })
-    .onConflict((conflict) => conflict.column("slug").doNothing())
-    .execute();
-  const row = await tx
-    .selectFrom("workspaces")
-    .select("id")
-    .where("slug", "=", OPERATOR_WORKSPACE)
-    .executeTakeFirstOrThrow();
-  return row.id;
+  const workspaceId = ownerId ?? (await upsertOperatorWorkspace(tx));
+  await storeKey(tx, pepper, secret, { workspaceId, appId: null, role: "operator", name: "operator" });
 }
 
 interface NewKey {
@@ -148,24 +119,18 @@ interface NewKey {
   readonly minutes?: number;
 }
 
-async function insertKey(tx: SystemTransaction, pepper: Buffer, secret: string, key: NewKey): Promise<void> {
-  await tx
-    .insertInto("api_keys")
-    .values({
-      id: newId("key"),
-      workspace_id: key.workspaceId,
-      app_id: key.appId,
-      name: key.name,
-      role: key.role,
-      scopes: [...SCOPES],
-      secret_hash: hashKey(pepper, secret),
-      ...visibleParts(secret),
-      managed_by: BY_START,
-      ...(key.minutes === undefined
-        ? {}
-        : { expires_at: sql<Date>`patchbay_now() + make_interval(mins => ${key.minutes})` }),
-    })
-    .execute();
+async function storeKey(tx: SystemTransaction, pepper: Buffer, secret: string, key: NewKey): Promise<void> {
+  const columns = {
+    id: newId("key"),
+    workspace_id: key.workspaceId,
+    app_id: key.appId,
+    name: key.name,
+    role: key.role,
+    scopes: [...SCOPES],
+    secret_hash: hashKey(pepper, secret),
+    ...visibleParts(secret),
+  };
+  await insertStartKey(tx, columns, key.minutes);
 }
 
 /** Transcribes the bundled sample with a test key and returns the result as one line. A failure does not stop the gateway. */

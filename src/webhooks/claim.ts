@@ -1,13 +1,13 @@
 // Claims a delivery for one attempt. The claim is in the database, so that a delivery is never attempted twice at once [webhooks.stale-messages] and a
 // receiver gets at most four attempts at once over all processes [webhooks.receiver-concurrency].
-import { sql } from "kysely";
 import type { WebhookEventBody } from "../contract/webhook.ts";
-import type { Transacting } from "../storage/database.ts";
 import { eventBody } from "./event-body.ts";
 import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import type { SigningSecrets } from "./sign.ts";
-import { lockWebhook, openWebhook, type WebhookRow } from "./webhook-row.ts";
+import { clearClaim, countClaimed, endDelivery, lockPendingDelivery, setClaim } from "./store/deliveries.ts";
+import { lockWebhook, type WebhookRow } from "./store/webhooks.ts";
+import { openWebhook } from "./webhook-row.ts";
 
 export interface ClaimedDelivery {
   readonly message: DeliveryMessage;
@@ -33,27 +33,14 @@ export async function claimDelivery(
 ): Promise<Claim> {
   return services.database.inWorkspace(message.workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, message.workspaceId);
-    const row = await tx
-      .selectFrom("webhook_deliveries")
-      .selectAll()
-      .select(sql<boolean>`coalesce(claimed_until > patchbay_now(), false)`.as("is_claimed"))
-      .where("id", "=", message.deliveryId)
-      .where("workspace_id", "=", message.workspaceId)
-      .where("turn", "=", message.turn)
-      .where("state", "=", "pending")
-      .forUpdate()
-      .executeTakeFirst();
+    const row = await lockPendingDelivery(tx, message);
     if (row === undefined) return { kind: "stale" };
     if (webhook === undefined || (!webhook.enabled && !row.is_test)) {
-      await endDelivery(tx, message, webhook === undefined ? "deleted" : "disabled");
+      await endDelivery(tx, message.deliveryId, webhook === undefined ? "deleted" : "disabled");
       return { kind: "stale" };
     }
-    if (row.is_claimed || (await countRunning(tx, message)) >= PER_RECEIVER) return { kind: "busy" };
-    await tx
-      .updateTable("webhook_deliveries")
-      .set({ claimed_until: sql<Date>`patchbay_now() + make_interval(secs => ${leaseSeconds(services.timeoutMs)})` })
-      .where("id", "=", message.deliveryId)
-      .execute();
+    if (row.is_claimed || (await countClaimed(tx, message.workspaceId)) >= PER_RECEIVER) return { kind: "busy" };
+    await setClaim(tx, message.deliveryId, leaseSeconds(services.timeoutMs));
     return {
       kind: "claimed",
       delivery: {
@@ -71,43 +58,7 @@ export async function claimDelivery(
 /** For an attempt that was not made. The claim of a worker that dies expires by itself. */
 export async function releaseClaim(
   { database }: Pick<WebhookServices, "database">,
-  { workspaceId, deliveryId, turn }: DeliveryMessage,
+  message: DeliveryMessage,
 ): Promise<void> {
-  await database.inWorkspace(workspaceId, (tx) =>
-    tx
-      .updateTable("webhook_deliveries")
-      .set({ claimed_until: null })
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", deliveryId)
-      .where("turn", "=", turn)
-      .execute(),
-  );
-}
-
-async function countRunning(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {
-  const { count } = await tx
-    .selectFrom("webhook_deliveries")
-    .select((column) => column.fn.countAll<bigint>().as("count"))
-    .where("workspace_id", "=", workspaceId)
-    .where("claimed_until", ">", sql<Date>`patchbay_now()`)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-async function endDelivery(
-  tx: Transacting,
-  { deliveryId }: DeliveryMessage,
-  endedBy: "disabled" | "deleted",
-): Promise<void> {
-  await tx
-    .updateTable("webhook_deliveries")
-    .set({
-      state: "failed",
-      ended_by: endedBy,
-      next_attempt_at: null,
-      claimed_until: null,
-      finished_at: sql<Date>`patchbay_now()`,
-    })
-    .where("id", "=", deliveryId)
-    .execute();
+  await database.inWorkspace(message.workspaceId, (tx) => clearClaim(tx, message));
 }

@@ -1,6 +1,5 @@
 // PUT /workspace/{tenant_id}/stt-webhook: validates the address [webhooks.url-rules], then saves the change and its audit row in one transaction. A new
 // secret is shown only in this response [webhooks.secret-shown-once].
-import { sql } from "kysely";
 import { allowMatch, type Precondition } from "../admin/precondition.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
@@ -13,14 +12,14 @@ import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secre
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
 import {
-  auditView,
   type CurrentWebhook,
+  insertWebhook,
   lockWebhook,
-  type OpenedWebhook,
-  openWebhook,
+  updateWebhook,
+  type WebhookChange,
   type WebhookRow,
-  webhookView,
-} from "./webhook-row.ts";
+} from "./store/webhooks.ts";
+import { auditView, type OpenedWebhook, openWebhook, webhookView } from "./webhook-row.ts";
 
 /** How long a receiver may use the previous secret [webhooks.rotation]. */
 const PREVIOUS_HOURS = 24;
@@ -71,20 +70,15 @@ type Locked =
 async function lockOrCreate({ seal }: Pick<WebhookServices, "seal">, tx: Transacting, change: Change): Promise<Locked> {
   const { workspaceId, wanted } = change;
   const secret = makeSecret();
-  const created = await tx
-    .insertInto("webhooks")
-    .values({
-      workspace_id: workspaceId,
-      sealed_url: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "sealed_url"), wanted.url),
-      enabled: wanted.enabled,
-      secret: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "secret"), secret),
-      secret_last4: secret.slice(-4),
-      disabled_reason: wanted.enabled ? null : "owner",
-      disabled_at: wanted.enabled ? null : sql<Date>`patchbay_now()`,
-    })
-    .onConflict((conflict) => conflict.column("workspace_id").doNothing())
-    .returningAll()
-    .executeTakeFirst();
+  const created = await insertWebhook(tx, {
+    workspaceId,
+    sealedUrl: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "sealed_url"), wanted.url),
+    enabled: wanted.enabled,
+    secret: {
+      sealed: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "secret"), secret),
+      last4: secret.slice(-4),
+    },
+  });
   if (created !== undefined) return { isNew: true, row: created, secret };
   const row = await lockWebhook(tx, workspaceId);
   // The row was deleted between the two statements, so the insert can succeed now.
@@ -106,35 +100,28 @@ async function update(
   const sealedUrl = await sealSecret(tx, seal, sealContext("sealed_url"), wanted.url);
   const sealedPrevious =
     previous === null ? null : await sealSecret(tx, seal, sealContext("previous_secret"), previous);
-  const row = await tx
-    .updateTable("webhooks")
-    .set((column) => ({
-      url: null,
-      sealed_url: sealedUrl,
-      enabled: wanted.enabled,
-      version: column("version", "+", 1),
-      updated_at: sql<Date>`patchbay_now()`,
-      ...(sealed === null || secret === null ? {} : { secret: sealed, secret_last4: secret.slice(-4) }),
-      ...(sealedPrevious === null
-        ? {}
-        : {
-            previous_secret: sealedPrevious,
-            previous_secret_until: sql<Date>`patchbay_now() + make_interval(hours => ${PREVIOUS_HOURS})`,
-          }),
-      ...(wanted.revoke_previous ? { previous_secret: null, previous_secret_until: null } : {}),
-      ...healthAfter(before, wanted, wanted.url !== opened.url),
-    }))
-    .where("workspace_id", "=", workspaceId)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = await updateWebhook(tx, workspaceId, {
+    sealedUrl,
+    enabled: wanted.enabled,
+    secret: sealed === null || secret === null ? null : { sealed, last4: secret.slice(-4) },
+    previousSecret: wanted.revoke_previous
+      ? "deleted"
+      : sealedPrevious === null
+        ? "unchanged"
+        : { sealed: sealedPrevious, validHours: PREVIOUS_HOURS },
+    ...healthAfter(before, wanted, wanted.url !== opened.url),
+  });
   return { row, secret };
 }
 
 /** A webhook that is enabled again or gets a new address starts with a clean record. One that is disabled again keeps the first reason. */
-function healthAfter(before: WebhookRow, wanted: WebhookRequest, hasNewUrl: boolean) {
-  const isReset = hasNewUrl || (wanted.enabled && !before.enabled);
-  const failing = isReset ? { failing_since: null } : {};
-  if (wanted.enabled) return { ...failing, disabled_reason: null, disabled_at: null };
-  if (!before.enabled) return failing;
-  return { ...failing, disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };
+function healthAfter(
+  before: WebhookRow,
+  wanted: WebhookRequest,
+  hasNewUrl: boolean,
+): Pick<WebhookChange, "resetsFailing" | "disabled"> {
+  return {
+    resetsFailing: hasNewUrl || (wanted.enabled && !before.enabled),
+    disabled: wanted.enabled ? "no" : before.enabled ? "by-owner" : "unchanged",
+  };
 }

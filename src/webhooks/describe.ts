@@ -4,7 +4,8 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Change } from "./configure.ts";
-import { auditView, lockWebhook, noWebhook, openWebhook, readWebhook, webhookView } from "./webhook-row.ts";
+import { deleteWebhookRow, lockWebhook, readWebhook } from "./store/webhooks.ts";
+import { auditView, noWebhook, openWebhook, webhookView } from "./webhook-row.ts";
 import type { WebhookServices } from "./services.ts";
 
 export async function describeWebhook(
@@ -28,7 +29,7 @@ export async function deleteWebhook(
     if (row === undefined) throw noWebhook();
     const { url } = await openWebhook(tx, seal, row);
     allowMatch(precondition, webhookView(row, url, null));
-    await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
+    await deleteWebhookRow(tx, workspaceId);
     await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,

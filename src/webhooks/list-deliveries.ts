@@ -1,14 +1,14 @@
 // GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the delivery log, newest first [webhooks.log] [admin.deliveries].
-import { type Kysely, type Selectable, sql } from "kysely";
 import type { z } from "zod";
 import type { ListedDeliveryView } from "../contract/admin/delivery-list.ts";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
 import { pageOf } from "../lib/list-page.ts";
 import type { Database } from "../storage/database.ts";
-import { asWorkspaceOrSystem } from "../storage/system.ts";
-import type { Tables } from "../storage/schema/tables.ts";
+import { asWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import { eventBody } from "./event-body.ts";
+import type { DeliveryRow } from "./store/deliveries.ts";
+import { type AttemptRow, listAttempts, listDeliveryRows, readDelivery } from "./store/delivery-log.ts";
 
 const SHOWN_ATTEMPTS = 20;
 
@@ -44,27 +44,18 @@ export async function listAllDeliveries(
 ): Promise<ListedDeliveries> {
   return asWorkspaceOrSystem(database, workspaceId, async (db) => {
     const { page, nextCursor } = await readPage(db, workspaceId, request);
-    const attempts = await attemptsOf(db, page);
+    const attempts = await listAttempts(db, page, SHOWN_ATTEMPTS);
     return { data: page.map((row) => listedView(row, view(row, attempts.get(row.id) ?? []))), end: nextCursor };
   });
 }
 
 async function readPage(
-  db: Kysely<Tables>,
+  db: Handle,
   workspaceId: WorkspaceId | null,
-  { status, limit, cursor }: DeliveryQuery,
+  request: DeliveryQuery,
 ): Promise<{ readonly page: readonly DeliveryRow[]; readonly nextCursor: string | null }> {
-  let query = db.selectFrom("webhook_deliveries").selectAll();
-  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-  if (status !== null) query = query.where("state", "=", status);
-  // Repeats the predicate of the partial index, so that the planner uses it.
-  if (status !== null && status !== "delivered") query = query.where(sql<boolean>`state <> 'delivered'`);
-  if (cursor !== null) query = query.where("id", "<", cursor);
-  const rows = await query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return pageOf(rows, limit);
+  const rows = await listDeliveryRows(db, { ...request, workspaceId, limit: request.limit + 1 });
+  return pageOf(rows, request.limit);
 }
 
 export async function describeDelivery(
@@ -73,43 +64,14 @@ export async function describeDelivery(
   id: DeliveryId,
 ): Promise<DeliveryView | null> {
   return database.inWorkspace(workspaceId, async (tx) => {
-    const rows = await tx
-      .selectFrom("webhook_deliveries")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", id)
-      .execute();
-    return (await describe(tx, rows))[0] ?? null;
+    const row = await readDelivery(tx, workspaceId, id);
+    return row === undefined ? null : ((await describe(tx, [row]))[0] ?? null);
   });
 }
 
-type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
-type AttemptRow = Selectable<Tables["webhook_attempts"]>;
-
-async function describe(db: Kysely<Tables>, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
-  const attempts = await attemptsOf(db, rows);
+async function describe(db: Handle, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+  const attempts = await listAttempts(db, rows, SHOWN_ATTEMPTS);
   return rows.map((row) => view(row, attempts.get(row.id) ?? []));
-}
-
-/** Attempts of deliveries that the caller may read: no ownership check here. */
-async function attemptsOf(
-  db: Kysely<Tables>,
-  rows: readonly DeliveryRow[],
-): Promise<ReadonlyMap<string, readonly AttemptRow[]>> {
-  if (rows.length === 0) return new Map();
-  const attempts = await db
-    .selectFrom("webhook_attempts as attempt")
-    .innerJoin("webhook_deliveries as delivery", "delivery.id", "attempt.delivery_id")
-    .selectAll("attempt")
-    .where(
-      "attempt.delivery_id",
-      "in",
-      rows.map(({ id }) => id),
-    )
-    .where(sql<boolean>`attempt.number > delivery.attempts_total - ${SHOWN_ATTEMPTS}`)
-    .orderBy("attempt.number")
-    .execute();
-  return Map.groupBy(attempts, ({ delivery_id: id }) => id);
 }
 
 function listedView(row: DeliveryRow, delivery: DeliveryView): ListedDeliveryView {

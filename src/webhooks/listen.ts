@@ -1,14 +1,15 @@
 // GET …/stream: streams the workspace's events, signed like deliveries, to `patchbay listen`, which forwards them to a receiver that deliveries cannot reach
 // [webhooks.listen]. The stream supplements the deliveries and never replaces them.
 import { setTimeout as wait } from "node:timers/promises";
-import { sql } from "kysely";
-import { brand, type EventId, type WorkspaceId } from "../contract/ids.ts";
-import type { EventStatus, ListenDelivery, ListenReady } from "../contract/webhook.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import type { ListenDelivery, ListenReady } from "../contract/webhook.ts";
 import { signedRequest } from "./attempt.ts";
 import { eventBody } from "./event-body.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret, type SigningSecrets } from "./sign.ts";
-import { openWebhook, readWebhook } from "./webhook-row.ts";
+import { type EventRow, type EventsAfter, listEvents, readEventTime } from "./store/webhook-events.ts";
+import { readWebhook } from "./store/webhooks.ts";
+import { openWebhook } from "./webhook-row.ts";
 
 const POLL_MS = 500;
 /** A transaction may commit this long after the event's timestamp. */
@@ -96,17 +97,7 @@ async function startingPoint(
   workspaceId: WorkspaceId,
   after: string | null,
 ): Promise<Date> {
-  const startQuery = sql<{ at: Date }>`
-    select coalesce((select occurred_at from webhook_events where id = ${after} and workspace_id = ${workspaceId}), patchbay_now()) as at`;
-  const { rows } = await database.inWorkspace(workspaceId, (tx) => startQuery.execute(tx));
-  return rows[0]?.at ?? new Date(0);
-}
-
-interface EventRow {
-  readonly id: EventId;
-  readonly job_id: string;
-  readonly status: EventStatus;
-  readonly occurred_at: Date;
+  return database.inWorkspace(workspaceId, (tx) => readEventTime(tx, workspaceId, after));
 }
 
 /** Yields events page by page, including those that were committed late. */
@@ -115,23 +106,12 @@ async function* eventsSince(
   workspaceId: WorkspaceId,
   since: Date,
 ): AsyncGenerator<readonly EventRow[]> {
-  let isAfter = sql<boolean>`occurred_at > ${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`;
+  let after: EventsAfter = { time: since, lateSeconds: LATE_SECONDS };
   for (;;) {
-    const rows = await database.inWorkspace(workspaceId, (tx) =>
-      tx
-        .selectFrom("webhook_events")
-        .select(["id", "job_id", "status", "occurred_at"])
-        .where("workspace_id", "=", workspaceId)
-        .where(isAfter)
-        .orderBy("occurred_at")
-        .orderBy("id")
-        .limit(MAX_EVENTS)
-        .execute(),
-    );
-    yield rows.map((row) => ({ ...row, id: brand("event", row.id) }));
+    const rows = await database.inWorkspace(workspaceId, (tx) => listEvents(tx, workspaceId, after, MAX_EVENTS));
+    yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < MAX_EVENTS) return;
-    // Exact, because an event's time is stored in whole milliseconds, as in a Date.
-    isAfter = sql<boolean>`(occurred_at, id) > (${last.occurred_at}::timestamptz, ${last.id})`;
+    after = last;
   }
 }

@@ -1,7 +1,5 @@
 // Records an attempt in one transaction: its row, the delivery's state, the receiver's health, and the message of the next attempt. If the process dies
 // before, the attempt is repeated under the same event id [webhooks.at-least-once].
-import { sql } from "kysely";
-import { newId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { type Attempted, isGone, isThrottled } from "./attempt.ts";
@@ -9,7 +7,10 @@ import type { ClaimedDelivery } from "./claim.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import { nextDelaySeconds } from "./schedule.ts";
 import type { WebhookServices } from "./services.ts";
-import { auditView, isSameSetting, lockWebhook, type WebhookRow } from "./webhook-row.ts";
+import { countAttempt, endDelivery, scheduleAttempt } from "./store/deliveries.ts";
+import { insertAttempt } from "./store/delivery-log.ts";
+import { clearFailing, disableWebhook, lockWebhook, markFailing, type WebhookRow } from "./store/webhooks.ts";
+import { auditView, isSameSetting } from "./webhook-row.ts";
 
 /** Uninterrupted failures for this long disable the webhook. */
 const FAILING_DAYS = 5;
@@ -23,50 +24,21 @@ export async function recordAttempt(
 ): Promise<void> {
   await services.database.inWorkspace(delivery.message.workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, delivery.message.workspaceId);
-    const updated = await insertAttempt(tx, delivery, attempt);
-    if (updated === null) return;
+    const { deliveryId } = delivery.message;
+    const updated = await countAttempt(tx, delivery.message, delivery.eventId);
+    // The delivery was purged meanwhile.
+    if (updated === undefined) return;
+    await insertAttempt(tx, delivery.message, { ...attempt, number: updated.attempts_total });
     const hasSucceeded = attempt.outcome === "delivered";
     const isSame = webhook !== undefined && isSameSetting(webhook, delivery.webhook);
     const isDisabled = isSame && (await updateHealth(tx, { webhook, delivery, attempted: attempt, hasSucceeded }));
     // A manual redelivery took over meanwhile, and decides what becomes of the delivery.
     if (updated.turn !== delivery.message.turn || updated.state !== "pending") return;
-    if (hasSucceeded) return finish(tx, delivery, null);
-    if (isSame && isGone(attempt)) return finish(tx, delivery, "gone");
-    if (isDisabled) return finish(tx, delivery, "disabled");
+    if (hasSucceeded) return endDelivery(tx, deliveryId, null);
+    if (isSame && isGone(attempt)) return endDelivery(tx, deliveryId, "gone");
+    if (isDisabled) return endDelivery(tx, deliveryId, "disabled");
     await scheduleNext(services, tx, delivery, attempt, updated.attempts_made);
   });
-}
-
-/** Returns null if the delivery was purged meanwhile. Releases the claim. */
-async function insertAttempt(tx: Transacting, { message, eventId }: ClaimedDelivery, attempt: Attempted) {
-  const row = await tx
-    .updateTable("webhook_deliveries")
-    .set((column) => ({
-      attempts_total: column("attempts_total", "+", 1),
-      // An attempt that a redelivery superseded does not count in the new series of attempts.
-      attempts_made: sql<number>`attempts_made + case when turn = ${message.turn} then 1 else 0 end`,
-      claimed_until: null,
-    }))
-    .where("id", "=", message.deliveryId)
-    .where("event_id", "=", eventId)
-    .returning(["turn", "state", "attempts_made", "attempts_total"])
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  await tx
-    .insertInto("webhook_attempts")
-    .values({
-      id: newId("deliveryAttempt"),
-      workspace_id: message.workspaceId,
-      delivery_id: message.deliveryId,
-      number: row.attempts_total,
-      started_at: attempt.startedAt,
-      outcome: attempt.outcome,
-      status_code: attempt.statusCode,
-      latency_ms: attempt.latencyMs,
-      response: attempt.response,
-    })
-    .execute();
-  return row;
 }
 
 interface Health {
@@ -81,28 +53,15 @@ async function updateHealth(
   tx: Transacting,
   { webhook, delivery, attempted: attempt, hasSucceeded }: Health,
 ): Promise<boolean> {
-  const change = tx.updateTable("webhooks").where("workspace_id", "=", webhook.workspace_id);
+  const { workspace_id: workspaceId } = webhook;
   if (hasSucceeded) {
-    if (webhook.failing_since !== null) await change.set({ failing_since: null }).execute();
+    if (webhook.failing_since !== null) await clearFailing(tx, workspaceId);
     return false;
   }
   if (delivery.isTest || !webhook.enabled) return false;
-  const { since, isOver } = await change
-    .set({ failing_since: sql<Date>`coalesce(failing_since, patchbay_now())` })
-    .returning([
-      "failing_since as since",
-      sql<boolean>`failing_since <= patchbay_now() - make_interval(days => ${FAILING_DAYS})`.as("isOver"),
-    ])
-    .executeTakeFirstOrThrow();
+  const { since, isOver } = await markFailing(tx, workspaceId, FAILING_DAYS);
   if (!isGone(attempt) && !isOver) return false;
-  const after = await change
-    .set({
-      enabled: false,
-      disabled_reason: isGone(attempt) ? "gone" : "failing",
-      disabled_at: sql<Date>`patchbay_now()`,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const after = await disableWebhook(tx, workspaceId, isGone(attempt) ? "gone" : "failing");
   await writeAudit(tx, {
     workspaceId: delivery.message.workspaceId,
     actorKeyId: null,
@@ -112,23 +71,6 @@ async function updateHealth(
     after: auditView(after, delivery.url),
   });
   return true;
-}
-
-async function finish(
-  tx: Transacting,
-  { message }: ClaimedDelivery,
-  endedBy: "attempts" | "gone" | "disabled" | null,
-): Promise<void> {
-  await tx
-    .updateTable("webhook_deliveries")
-    .set({
-      state: endedBy === null ? "delivered" : "failed",
-      ended_by: endedBy,
-      next_attempt_at: null,
-      finished_at: sql<Date>`patchbay_now()`,
-    })
-    .where("id", "=", message.deliveryId)
-    .execute();
 }
 
 async function scheduleNext(
@@ -146,12 +88,8 @@ async function scheduleNext(
     retryAfterSeconds: attempt.retryAfterSeconds,
     random: services.random(),
   });
-  if (delaySeconds === null) return finish(tx, delivery, "attempts");
-  const turn = message.turn + 1;
-  await tx
-    .updateTable("webhook_deliveries")
-    .set({ turn, next_attempt_at: sql<Date>`patchbay_now() + ${delaySeconds}::float8 * interval '1 second'` })
-    .where("id", "=", message.deliveryId)
-    .execute();
-  await enqueue(services.queue, { ...message, turn }, { lane: AGAIN_QUEUE, delaySeconds }, tx);
+  if (delaySeconds === null) return endDelivery(tx, message.deliveryId, "attempts");
+  const next = { ...message, turn: message.turn + 1 };
+  await scheduleAttempt(tx, next, delaySeconds);
+  await enqueue(services.queue, next, { lane: AGAIN_QUEUE, delaySeconds }, tx);
 }

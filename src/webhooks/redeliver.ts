@@ -1,5 +1,4 @@
 // POST …/deliveries/{id}/redeliver: sends the same event again, with the full retry schedule [webhooks.redeliver].
-import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";
@@ -9,7 +8,9 @@ import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeDelivery } from "./list-deliveries.ts";
 import { enqueue, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
-import { lockWebhook, noWebhook } from "./webhook-row.ts";
+import { restartDelivery } from "./store/deliveries.ts";
+import { lockWebhook } from "./store/webhooks.ts";
+import { noWebhook } from "./webhook-row.ts";
 
 export async function redeliver(
   services: Pick<WebhookServices, "database" | "queue">,
@@ -20,21 +21,7 @@ export async function redeliver(
     const webhook = await lockWebhook(tx, workspaceId);
     if (webhook === undefined) throw noWebhook();
     if (!webhook.enabled) throw webhookDisabled();
-    const row = await tx
-      .updateTable("webhook_deliveries")
-      .set((column) => ({
-        state: "pending",
-        // Supersedes a pending or running attempt, which then ends without deciding anything.
-        turn: column("turn", "+", 1),
-        attempts_made: 0,
-        next_attempt_at: sql<Date>`patchbay_now()`,
-        finished_at: null,
-        ended_by: null,
-      }))
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", deliveryId)
-      .returning(["turn", "event_id"])
-      .executeTakeFirst();
+    const row = await restartDelivery(tx, workspaceId, deliveryId);
     if (row === undefined) throw noDelivery();
     await enqueue(
       services.queue,

@@ -1,5 +1,4 @@
 // POST …/test: makes one signed delivery about a job that does not exist, immediately, and returns its outcome [webhooks.test-delivery].
-import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
@@ -8,7 +7,9 @@ import { deliver } from "./deliver.ts";
 import { describeDelivery } from "./list-deliveries.ts";
 import type { DeliveryMessage } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
-import { lockWebhook, noWebhook } from "./webhook-row.ts";
+import { insertTestDelivery, isTestClaimed } from "./store/deliveries.ts";
+import { lockWebhook } from "./store/webhooks.ts";
+import { noWebhook } from "./webhook-row.ts";
 
 /** Works while the webhook is disabled too, because that is when a test is most useful. */
 export async function testWebhook(services: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryView> {
@@ -24,27 +25,8 @@ async function createTest({ database }: WebhookServices, workspaceId: WorkspaceI
   const deliveryId = newId("delivery");
   await database.inWorkspace(workspaceId, async (tx) => {
     if ((await lockWebhook(tx, workspaceId)) === undefined) throw noWebhook();
-    const running = await tx
-      .selectFrom("webhook_deliveries")
-      .select("id")
-      .where("workspace_id", "=", workspaceId)
-      .where("is_test", "=", true)
-      .where("claimed_until", ">", sql<Date>`patchbay_now()`)
-      .executeTakeFirst();
-    if (running !== undefined) throw testRunning();
-    await tx
-      .insertInto("webhook_deliveries")
-      .values({
-        id: deliveryId,
-        workspace_id: workspaceId,
-        event_id: newId("event"),
-        is_test: true,
-        job_id: newId("job"),
-        job_status: "succeeded",
-        occurred_at: sql<Date>`patchbay_now()`,
-        next_attempt_at: sql<Date>`patchbay_now()`,
-      })
-      .execute();
+    if (await isTestClaimed(tx, workspaceId)) throw testRunning();
+    await insertTestDelivery(tx, { id: deliveryId, workspaceId, eventId: newId("event"), jobId: newId("job") });
   });
   return { workspaceId, deliveryId, turn: 0 };
 }

@@ -1,39 +1,12 @@
-// Reads a workspace's webhook row, whose address and secrets are sealed, and describes it for its owner and the audit log.
-import type { Kysely, Selectable } from "kysely";
-import { sql } from "kysely";
+// Opens the sealed address and secrets of a workspace's webhook, and describes it for its owner and the audit log.
 import { GatewayError } from "../contract/errors.ts";
-import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
-import type { Transacting } from "../storage/database.ts";
 import { readDataKeys } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
-import type { Tables } from "../storage/schema/tables.ts";
+import type { Handle } from "../storage/system.ts";
 import type { SigningSecrets } from "./sign.ts";
-
-export type WebhookRow = Selectable<Tables["webhooks"]>;
-
-export interface CurrentWebhook extends WebhookRow {
-  /** Whether a previous secret exists and has not expired. */
-  readonly previous_counts: boolean;
-}
-
-/** Every writer locks this row first, so that configuration, attempts and redeliveries of one webhook are serialised. */
-export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
-  return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
-}
-
-export async function readWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
-  return webhookOf(tx, workspaceId).executeTakeFirst();
-}
-
-function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
-  return tx
-    .selectFrom("webhooks")
-    .selectAll()
-    .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
-    .where("workspace_id", "=", workspaceId);
-}
+import type { CurrentWebhook, WebhookRow } from "./store/webhooks.ts";
 
 export function noWebhook(): GatewayError {
   return new GatewayError("NOT_FOUND", {
@@ -47,11 +20,7 @@ export interface OpenedWebhook {
   readonly secrets: SigningSecrets;
 }
 
-export async function openWebhook(
-  db: Pick<Kysely<Tables>, "selectFrom">,
-  seal: Seal,
-  row: CurrentWebhook,
-): Promise<OpenedWebhook> {
+export async function openWebhook(db: Handle, seal: Seal, row: CurrentWebhook): Promise<OpenedWebhook> {
   const keys = await readDataKeys(db, seal, row.workspace_id);
   const open = (column: WebhookSecret, sealed: Buffer) =>
     keys.open(sealed, webhookSecretPlace(row.workspace_id, column));

@@ -1,6 +1,7 @@
 // Verifies the audit log for `patchbay audit verify` and GET /admin/v1/audit/verification [tenancy.audit-tampering]: walks each chain from its first row to
 // its head, and compares it with the last signed checkpoint outside the database.
 import type { AuditFinding, AuditFindingKind, AuditVerification } from "../../contract/admin/audit.ts";
+import { findWorkspaceId } from "../../auth/store/tenants.ts";
 import type { Database, SystemHandle, systemAccess } from "../../storage/database.ts";
 import {
   type ChainHead,
@@ -64,12 +65,8 @@ export async function chainOf(
 ): Promise<string | null> {
   if (workspace === PLATFORM_CHAIN) return workspace;
   const { db } = bypassRls(database, "operator");
-  const row = await db
-    .selectFrom("workspaces")
-    .select("id")
-    .where((where) => where.or([where("slug", "=", workspace), where("id", "=", workspace)]))
-    .executeTakeFirst();
-  if (row !== undefined) return row.id;
+  const id = await findWorkspaceId(db, workspace);
+  if (id !== null) return id;
   const marks = checkpoint.kind === "good" ? checkpoint.checkpoint.heads.map(({ chain }) => chain) : [];
   return [...(await readChains(db)), ...marks].includes(workspace) ? workspace : null;
 }

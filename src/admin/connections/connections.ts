@@ -25,10 +25,10 @@ import {
   connectionLike,
   readAs,
   readSetUp,
-  routesOnConnection,
   type SetUpActor,
   type SetUpServices,
 } from "../set-up-scope.ts";
+import { routesOnConnection } from "../store/route-references.ts";
 
 export interface ConnectionChange extends SetUpActor {
   readonly id: string;

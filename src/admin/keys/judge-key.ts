@@ -6,7 +6,8 @@ import type { Scope } from "../../contract/scopes.ts";
 import type { Transacting } from "../../storage/database.ts";
 import type { AppSettingsInput } from "../app-settings.ts";
 import { holdApp } from "../apps.ts";
-import { type KeyRow, stateOf } from "./key-view.ts";
+import type { KeyRow } from "../store/keys.ts";
+import { stateOf } from "./key-view.ts";
 
 export interface KeyInput extends AppSettingsInput {
   readonly name: string | null;

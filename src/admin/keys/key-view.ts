@@ -1,36 +1,9 @@
 // Describes an API key for the API and the audit log [keys.shown-once]: never its hash, and its secret only in the response that created it.
-import { type Selectable, sql } from "kysely";
 import type { KeyView } from "../../contract/admin/keys.ts";
 import { SCOPES, type Scope } from "../../contract/scopes.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
 import { shownSettings } from "../app-settings.ts";
 import { shownManager } from "../refuse-managed.ts";
-
-/** `now`: the database's clock, read with the row. */
-export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
-
-/** Excludes the operator's keys, which may belong to a workspace: an administrator who rotated one would become the operator. */
-export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
-
-export const KEY_COLUMNS = [
-  "id",
-  "workspace_id",
-  "app_id",
-  "name",
-  "role",
-  "scopes",
-  "prefix",
-  "last4",
-  "settings",
-  "managed_by",
-  "created_at",
-  "expires_at",
-  "revoked_at",
-  "last_used_at",
-  "replaces",
-] as const;
-
-export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
+import type { KeyRow } from "../store/keys.ts";
 
 /** The audited part of a key: nothing secret, and nothing that changes by itself. */
 export function toAuditRecord(row: KeyRow) {

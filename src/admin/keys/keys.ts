@@ -1,6 +1,5 @@
 // API keys of a workspace: created and shown once, replaced, rotated with overlap [keys.rotate], revoked. Each change and its audit entry are one
 // transaction, announced to every process.
-import { sql } from "kysely";
 import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "../../auth/key-format.ts";
 import { newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { KeyView } from "../../contract/admin/keys.ts";
@@ -12,11 +11,12 @@ import { refuseUnknownRoutes, settingsToStore } from "../app-settings.ts";
 import type { WorkspaceRef } from "../apps.ts";
 import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
 import { appOf, type KeyInput, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
-import { toAuditRecord, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
+import { toAuditRecord, keyView } from "./key-view.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";
+import { expireKey, insertKey, type KeyRow, lockKey, readKey, revokeKeyRow, updateKey } from "../store/keys.ts";
 
 export interface KeyServices extends KeyChangeServices {
   readonly pepper: Buffer;
@@ -37,7 +37,7 @@ export async function createKey(
     await lockWorkspace(tx, workspaceId);
     const app = input.app === null ? null : await appOf(tx, workspaceId, input.app);
     const secret = generateKey(app === null ? "admin" : input.mode);
-    const row = await insert(tx, pepper, secret, {
+    const row = await createRow(tx, pepper, secret, {
       workspace_id: workspaceId,
       app_id: app,
       name: input.name ?? (app === null ? "administrator" : "key"),
@@ -54,7 +54,7 @@ export async function createKey(
 }
 
 export async function describeKey({ database }: AdminServices, { workspaceId, key }: KeyRef): Promise<KeyView> {
-  const row = await database.inWorkspace(workspaceId, (tx) => selectById(tx, workspaceId, key).executeTakeFirst());
+  const row = await database.inWorkspace(workspaceId, (tx) => readKey(tx, workspaceId, key));
   if (row === undefined) throw noSuch("key");
   return keyView(row);
 }
@@ -67,22 +67,16 @@ export async function replaceKey(
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, input);
-    const before = await lockKey(tx, workspaceId, key);
+    const before = await requireKey(tx, workspaceId, key);
     requireMatch(precondition, keyView(before));
     refuseEnded(before);
     if (before.app_id === null) refuseMisfit({ ...input, app: null, role: "admin", mode: "live" });
-    const after = await tx
-      .updateTable("api_keys")
-      .set({
-        name: input.name ?? before.name,
-        scopes: before.app_id === null ? [] : [...input.scopes],
-        settings: settingsToStore(input),
-        expires_at: input.expires_at === null ? null : new Date(input.expires_at),
-      })
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", before.id)
-      .returning([...KEY_COLUMNS, DATABASE_NOW])
-      .executeTakeFirstOrThrow();
+    const after = await updateKey(tx, before, {
+      name: input.name ?? before.name,
+      scopes: before.app_id === null ? [] : [...input.scopes],
+      settings: settingsToStore(input),
+      expires_at: input.expires_at === null ? null : new Date(input.expires_at),
+    });
     refusePast(after);
     if (JSON.stringify(toAuditRecord(before)) !== JSON.stringify(toAuditRecord(after)))
       await record(tx, { workspaceId, actor, action: "key.changed", before, after });
@@ -98,13 +92,13 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    const before = await lockKey(tx, workspaceId, key);
+    const before = await requireKey(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     refuseEnded(before);
     const secret = generateKey(kindOf(before));
     const { id, workspace_id, app_id, name, role, scopes, expires_at } = before;
     const settings = JSON.stringify(before.settings);
-    const newKey = await insert(tx, services.pepper, secret, {
+    const newKey = await createRow(tx, services.pepper, secret, {
       workspace_id,
       app_id,
       name,
@@ -114,11 +108,7 @@ export async function rotateKey(
       expires_at,
       replaces: id,
     });
-    const expiry =
-      overlapSeconds === 0
-        ? { revoked_at: sql<Date>`patchbay_now()` }
-        : { expires_at: sql<Date>`least(expires_at, patchbay_now() + make_interval(secs => ${overlapSeconds}))` };
-    const after = await endKey(tx, before, expiry);
+    const after = overlapSeconds === 0 ? await revokeKeyRow(tx, before) : await expireKey(tx, before, overlapSeconds);
     await record(tx, { workspaceId, actor, action: "key.created", before: null, after: newKey });
     await record(tx, { workspaceId, actor, action: "key.rotated", before, after });
     return keyView(newKey, secret);
@@ -132,16 +122,16 @@ export async function revokeKey(
   precondition: Precondition,
 ): Promise<KeyView> {
   return changeKeys(services, workspaceId, async (tx) => {
-    const before = await lockKey(tx, workspaceId, key);
+    const before = await requireKey(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     if (before.revoked_at !== null) return keyView(before);
-    const after = await endKey(tx, before, { revoked_at: sql<Date>`patchbay_now()` });
+    const after = await revokeKeyRow(tx, before);
     await record(tx, { workspaceId, actor, action: "key.revoked", before, after });
     return keyView(after);
   });
 }
 
-async function insert(
+async function createRow(
   tx: Transacting,
   pepper: Buffer,
   secret: string,
@@ -149,47 +139,21 @@ async function insert(
     readonly settings: string;
   },
 ): Promise<KeyRow> {
-  return tx
-    .insertInto("api_keys")
-    .values({
-      id: newId("key"),
-      ...columns,
-      secret_hash: hashKey(pepper, secret),
-      ...visibleParts(secret),
-      managed_by: "api",
-    })
-    .returning([...KEY_COLUMNS, DATABASE_NOW])
-    .executeTakeFirstOrThrow();
+  return insertKey(tx, {
+    id: newId("key"),
+    ...columns,
+    secret_hash: hashKey(pepper, secret),
+    ...visibleParts(secret),
+    managed_by: "api",
+  });
 }
 
-async function endKey(
-  tx: Transacting,
-  { id, workspace_id }: KeyRow,
-  expiry: { readonly revoked_at: ReturnType<typeof sql<Date>> } | { readonly expires_at: ReturnType<typeof sql<Date>> },
-): Promise<KeyRow> {
-  return tx
-    .updateTable("api_keys")
-    .set(expiry)
-    .where("workspace_id", "=", workspace_id)
-    .where("id", "=", id)
-    .returning([...KEY_COLUMNS, DATABASE_NOW])
-    .executeTakeFirstOrThrow();
-}
-
-async function lockKey(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
-  const row = await selectById(tx, workspaceId, key).forUpdate().executeTakeFirst();
+/** Locks the key. Throws 404, and 409 for objects of the file. */
+async function requireKey(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
+  const row = await lockKey(tx, workspaceId, key);
   if (row === undefined) throw noSuch("key");
   refuseManagedByFile(row);
   return row;
-}
-
-function selectById(tx: Transacting, workspaceId: WorkspaceId, key: string) {
-  return tx
-    .selectFrom("api_keys")
-    .select([...KEY_COLUMNS, DATABASE_NOW])
-    .where("workspace_id", "=", workspaceId)
-    .where("id", "=", key)
-    .where(isOfWorkspace);
 }
 
 function kindOf({ prefix, app_id }: KeyRow): KeyKind {

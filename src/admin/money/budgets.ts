@@ -1,6 +1,5 @@
 // Budgets of an app, one per period [budgets.change]. A change locks the row that every reservation locks, so that a new limit applies from the next
 // reservation on.
-import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../../contract/admin/budgets.ts";
 import { brand, type WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
@@ -9,8 +8,14 @@ import { reachesSoftLimit } from "../../metering/budget.ts";
 import { readBudgetStates } from "../../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
 import type { Transacting } from "../../storage/database.ts";
+import {
+  deleteBudgetRow,
+  listAppBudgets,
+  lockAppBudget,
+  readAppBudget,
+  type StoredBudget,
+} from "../../metering/store/app-budgets.ts";
 import { upsertBudget } from "../../metering/store/upsert-budget.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange } from "../audit/audit-change.ts";
 import { findApp, holdApp, type AppRef } from "../apps.ts";
 import { refuseManagedByFile, shownManager } from "../refuse-managed.ts";
@@ -18,7 +23,6 @@ import { allowMatch, type Precondition, requireMatch } from "../precondition.ts"
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";
 
-type BudgetRow = Selectable<Tables["budgets"]>;
 export type Period = BudgetView["period"];
 
 export interface BudgetRef extends AppRef {
@@ -38,7 +42,7 @@ export async function listBudgets(
 ): Promise<readonly BudgetView[]> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
-    return views(tx, workspaceId, id, await selectBudgets(tx, workspaceId, id).orderBy("period").execute());
+    return views(tx, workspaceId, id, await listAppBudgets(tx, { workspaceId, appId: id }));
   });
 }
 
@@ -48,7 +52,7 @@ export async function describeBudget(
 ): Promise<BudgetView> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const { id } = await findApp(tx, workspaceId, app);
-    const row = await selectBudgets(tx, workspaceId, id).where("period", "=", period).executeTakeFirst();
+    const row = await readAppBudget(tx, { workspaceId, appId: id, period });
     if (row === undefined) throw noSuch("budget");
     return viewOne(tx, workspaceId, row);
   });
@@ -64,10 +68,7 @@ export async function putBudget(
   return database.inWorkspace(workspaceId, async (tx) => {
     // Serialises concurrent creations of a budget for the same period.
     const owner = await holdApp(tx, workspaceId, app);
-    const before = await selectBudgets(tx, workspaceId, owner.id)
-      .where("period", "=", period)
-      .forUpdate()
-      .executeTakeFirst();
+    const before = await lockAppBudget(tx, { workspaceId, appId: owner.id, period });
     const currentView = before === undefined ? null : await viewOne(tx, workspaceId, before);
     if (before === undefined || currentView === null) allowMatch(precondition, null);
     else {
@@ -95,14 +96,11 @@ export async function deleteBudget(
 ): Promise<string> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const owner = await findApp(tx, workspaceId, app);
-    const before = await selectBudgets(tx, workspaceId, owner.id)
-      .where("period", "=", period)
-      .forUpdate()
-      .executeTakeFirst();
+    const before = await lockAppBudget(tx, { workspaceId, appId: owner.id, period });
     if (before === undefined) throw noSuch("budget");
     refuseManagedByFile(before);
     allowMatch(precondition, await viewOne(tx, workspaceId, before));
-    await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
+    await deleteBudgetRow(tx, workspaceId, before.id);
     await auditChange(
       tx,
       { workspaceId, actor, action: "budget.deleted", object: before.id, before, after: null },
@@ -110,15 +108,6 @@ export async function deleteBudget(
     );
     return before.id;
   });
-}
-
-function selectBudgets(tx: Transacting, workspaceId: WorkspaceId, appId: string) {
-  return tx
-    .selectFrom("budgets")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .where("app_id", "=", appId)
-    .where("kind", "=", sql<"budget">`'budget'`);
 }
 
 function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limit }: LimitsInput) {
@@ -133,7 +122,7 @@ function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limi
   return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
 }
 
-async function viewOne(tx: Transacting, workspaceId: WorkspaceId, row: BudgetRow): Promise<BudgetView> {
+async function viewOne(tx: Transacting, workspaceId: WorkspaceId, row: StoredBudget): Promise<BudgetView> {
   const [view] = await views(tx, workspaceId, row.app_id ?? "", [row]);
   if (view === undefined) throw new Error("a budget that was read is not there");
   return view;
@@ -143,7 +132,7 @@ async function views(
   tx: Transacting,
   workspaceId: WorkspaceId,
   appId: string,
-  rows: readonly BudgetRow[],
+  rows: readonly StoredBudget[],
 ): Promise<readonly BudgetView[]> {
   const states = new Map(
     (await readBudgetStates(tx, workspaceId, brand("app", appId))).map((state) => [state.id, state]),
@@ -175,7 +164,7 @@ async function views(
 }
 
 /** The limits as shown in the API and in the audit entry. */
-function viewLimits(row: BudgetRow) {
+function viewLimits(row: StoredBudget) {
   return {
     period: row.period,
     limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),

@@ -10,9 +10,10 @@ import { writeAudit } from "../../storage/audit-log.ts";
 import { readWindows } from "../../metering/store/budget-windows.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
-import { putPlanBudgets, readGranted } from "../../metering/store/plan-budgets.ts";
+import { insertGrant, readGrant, readGranted } from "../../metering/store/credit-grants.ts";
+import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
+import { lockPlanOf, readPlanTerms } from "../../metering/store/plans.ts";
 import type { WorkspaceRef } from "../apps.ts";
-import { DATABASE_NOW } from "../keys/key-view.ts";
 import { noSuch } from "../refusals.ts";
 import type { AdminServices } from "../services.ts";
 
@@ -40,24 +41,22 @@ export async function grantCredits(
   if (size === null || size === 0n) throw invalidRequest("amount_usd", "`amount_usd` must be an amount other than 0.");
   return database.inWorkspace(workspaceId, async (tx) => {
     await lockDirectory(tx);
-    const workspace = await tx
-      .selectFrom("workspaces")
-      .select("plan")
-      .where("id", "=", workspaceId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (workspace === undefined) throw noSuch("workspace");
+    const plan = await lockPlanOf(tx, workspaceId);
+    if (plan === undefined) throw noSuch("workspace");
     const requested = { nano_usd: isDeduction ? -size : size, note };
     // Concurrent duplicates wait at the locks above, so the second one sees the first one's row.
     const key_sha256 = idempotencyKey === null ? null : createHash("sha256").update(idempotencyKey).digest();
     if (key_sha256 !== null && (await hasGrant(tx, workspaceId, key_sha256, requested)))
       return { view: await view(tx, workspaceId), isReplay: true };
     const before = await readGranted(tx, workspaceId);
-    await tx
-      .insertInto("credit_grants")
-      .values({ id: newId("grant"), workspace_id: workspaceId, ...requested, actor_key_id: actor, key_sha256 })
-      .execute();
-    await putPlanBudgets(tx, workspaceId, workspace.plan);
+    await insertGrant(tx, {
+      id: newId("grant"),
+      workspace_id: workspaceId,
+      ...requested,
+      actor_key_id: actor,
+      key_sha256,
+    });
+    await putPlanBudgets(tx, workspaceId, plan);
     await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,
@@ -77,12 +76,7 @@ async function hasGrant(
   keySha256: Buffer,
   requested: { readonly nano_usd: bigint; readonly note: string },
 ): Promise<boolean> {
-  const existing = await tx
-    .selectFrom("credit_grants")
-    .select(["nano_usd", "note"])
-    .where("workspace_id", "=", workspaceId)
-    .where("key_sha256", "=", keySha256)
-    .executeTakeFirst();
+  const existing = await readGrant(tx, workspaceId, keySha256);
   if (existing !== undefined && (existing.nano_usd !== requested.nano_usd || existing.note !== requested.note))
     throw keyReused();
   return existing !== undefined;
@@ -93,12 +87,7 @@ export async function describeCredits({ database }: AdminServices, workspaceId: 
 }
 
 async function view(tx: Transacting, workspaceId: WorkspaceId): Promise<CreditsView> {
-  const row = await tx
-    .selectFrom("workspaces as workspace")
-    .leftJoin("plans as plan", "plan.id", "workspace.plan")
-    .select(["workspace.plan as plan_id", "plan.monthly_chat_tokens", "plan.credits_nano_usd", DATABASE_NOW])
-    .where("workspace.id", "=", workspaceId)
-    .executeTakeFirst();
+  const row = await readPlanTerms(tx, workspaceId);
   if (row === undefined) throw noSuch("workspace");
   const included = row.credits_nano_usd ?? 0n;
   const granted = await readGranted(tx, workspaceId);

@@ -1,6 +1,5 @@
 // Plans [budgets.plan-change]: a change applies immediately to every workspace on the plan. It holds the directory's lock, like everything that assigns a
 // plan or grants credits, because the limit is the sum of both.
-import type { Selectable } from "kysely";
 import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
@@ -10,15 +9,23 @@ import { formatUsd, parseUsd } from "../../metering/money.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
 import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
+import {
+  deletePlanRow,
+  insertPlan,
+  isPlanInUse,
+  listPlanRows,
+  listWorkspacesOnPlan,
+  lockPlan,
+  type PlanRow,
+  readPlan,
+  updatePlan,
+} from "../../metering/store/plans.ts";
 import { bypassRls } from "../../storage/system.ts";
-import type { Tables } from "../../storage/schema/tables.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
 import { refuseManagedByFile, shownManager } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { noSuch, alreadyExists } from "../refusals.ts";
 import type { AdminActor, AdminServices, Page, PageRequest } from "../services.ts";
-
-type PlanRow = Selectable<Tables["plans"]>;
 
 export interface PlanInput {
   readonly monthly_chat_tokens: number;
@@ -36,12 +43,7 @@ export async function createPlan(
   const columns = columnsOf(input);
   return bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
-    const row = await tx
-      .insertInto("plans")
-      .values({ id: plan, ...columns, managed_by: "api" })
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .returningAll()
-      .executeTakeFirst();
+    const row = await insertPlan(tx, { id: plan, ...columns, managed_by: "api" });
     if (row === undefined) throw alreadyExists("plan");
     await record(tx, { actor, plan, action: "plan.created", before: null, after: row });
     return view(row);
@@ -49,21 +51,13 @@ export async function createPlan(
 }
 
 export async function listPlans({ database }: AdminServices, { limit, after }: PageRequest): Promise<Page<PlanView>> {
-  const all = bypassRls(database, "operator").db.selectFrom("plans").selectAll();
-  const rows = await (after === null ? all : all.where("id", ">", after))
-    .orderBy("id")
-    .limit(limit + 1)
-    .execute();
+  const rows = await listPlanRows(bypassRls(database, "operator").db, { after, limit: limit + 1 });
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(view), end: nextCursor };
 }
 
 export async function describePlan({ database }: AdminServices, plan: string): Promise<PlanView> {
-  const row = await bypassRls(database, "operator")
-    .db.selectFrom("plans")
-    .selectAll()
-    .where("id", "=", plan)
-    .executeTakeFirst();
+  const row = await readPlan(bypassRls(database, "operator").db, plan);
   if (row === undefined) throw noSuch("plan");
   return view(row);
 }
@@ -77,17 +71,11 @@ export async function replacePlan(
   const columns = columnsOf(input);
   return bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
-    const before = await lockPlan(tx, plan);
+    const before = await requirePlan(tx, plan);
     requireMatch(precondition, view(before));
-    const after = await tx
-      .updateTable("plans")
-      .set(columns)
-      .where("id", "=", plan)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const after = await updatePlan(tx, plan, columns);
     if (JSON.stringify(view(before)) === JSON.stringify(view(after))) return view(after);
-    const workspaces = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).orderBy("id").execute();
-    for (const { id } of workspaces) await putPlanBudgets(tx, brand("workspace", id), plan);
+    for (const id of await listWorkspacesOnPlan(tx, plan)) await putPlanBudgets(tx, brand("workspace", id), plan);
     await record(tx, { actor, plan, action: "plan.changed", before, after });
     return view(after);
   });
@@ -100,22 +88,22 @@ export async function deletePlan(
 ): Promise<void> {
   await bypassRls(database, "operator").transaction(async (tx) => {
     await lockDirectory(tx);
-    const before = await lockPlan(tx, plan);
+    const before = await requirePlan(tx, plan);
     allowMatch(precondition, view(before));
-    const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();
-    if (workspace !== undefined) {
+    if (await isPlanInUse(tx, plan)) {
       throw new GatewayError("CONFLICT", {
         message: "Workspaces are on this plan. Put them on another one first.",
         details: { reason: "in_use" },
       });
     }
-    await tx.deleteFrom("plans").where("id", "=", plan).execute();
+    await deletePlanRow(tx, plan);
     await record(tx, { actor, plan, action: "plan.deleted", before, after: null });
   });
 }
 
-async function lockPlan(tx: Transacting, plan: string): Promise<PlanRow> {
-  const row = await tx.selectFrom("plans").selectAll().where("id", "=", plan).forUpdate().executeTakeFirst();
+/** Locks the plan. Throws 404, and 409 for objects of the file. */
+async function requirePlan(tx: Transacting, plan: string): Promise<PlanRow> {
+  const row = await lockPlan(tx, plan);
   if (row === undefined) throw noSuch("plan");
   refuseManagedByFile(row);
   return row;

@@ -1,6 +1,5 @@
 // Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like the file's, published, rolled back. Each change has an audit
 // entry, and versions are immutable.
-import type { Kysely } from "kysely";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteView } from "../../contract/admin/routes.ts";
@@ -17,23 +16,16 @@ import {
   readRoute,
   readRouteVersion,
 } from "../../directory/store/routes.ts";
-import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";
+import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
+import type { Handle } from "../../storage/system.ts";
 import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";
 import { viewRoute } from "./route-view.ts";
 import type { Page, PageRequest } from "../services.ts";
-import {
-  auditSetUp,
-  changeSetUp,
-  readAs,
-  readSetUp,
-  type RouteUser,
-  type SetUpActor,
-  type SetUpServices,
-  usersOfRoute,
-} from "../set-up-scope.ts";
+import { auditSetUp, changeSetUp, readAs, readSetUp, type SetUpActor, type SetUpServices } from "../set-up-scope.ts";
+import { isRouteElsewhere, type RouteUser, usersOfRoute } from "../store/route-references.ts";
 
 export interface RouteChange extends SetUpActor {
   readonly id: string;
@@ -41,7 +33,6 @@ export interface RouteChange extends SetUpActor {
 }
 
 type RouteName = Pick<RouteChange, "scope" | "id">;
-type ReadHandle = Pick<Kysely<Tables>, "selectFrom">;
 
 export async function listRouteViews(
   services: SetUpServices,
@@ -206,12 +197,7 @@ function withRoute(setUp: Awaited<ReturnType<typeof readSetUp>>, id: string): ty
 
 /** As in the file, a name means one route for every reader. */
 async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Promise<void> {
-  const others = tx.selectFrom("routes").select("id").where("id", "=", id);
-  const other = await (scope === PLATFORM
-    ? others.where("scope", "<>", PLATFORM)
-    : others.where("scope", "=", PLATFORM)
-  ).executeTakeFirst();
-  if (other === undefined) return;
+  if (!(await isRouteElsewhere(tx, scope, id))) return;
   throw invalidRequest(
     "id",
     scope === PLATFORM
@@ -227,18 +213,18 @@ export async function requireEditableRoute(tx: Transacting, routeName: RouteName
   return row;
 }
 
-export async function find(db: ReadHandle, routeName: RouteName): Promise<RouteRow> {
+export async function find(db: Handle, routeName: RouteName): Promise<RouteRow> {
   const row = await readRoute(db, routeName);
   if (row === null) throw noSuch("route");
   return row;
 }
 
-async function view(db: ReadHandle, routeName: RouteName): Promise<RouteView> {
+async function view(db: Handle, routeName: RouteName): Promise<RouteView> {
   const row = await find(db, routeName);
   return viewRoute(row, await latestOf(db, row));
 }
 
 /** Null: the latest version is published, so there is no draft. */
-async function latestOf(db: ReadHandle, row: RouteRow): Promise<RouteVersionRow | null> {
+async function latestOf(db: Handle, row: RouteRow): Promise<RouteVersionRow | null> {
   return row.latest_version === row.version ? null : readRouteVersion(db, row, row.latest_version);
 }

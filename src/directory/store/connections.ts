@@ -1,7 +1,7 @@
 // Stores provider accounts. Callers seal and open the credential.
 import { type Kysely, sql } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
-import type { ManagedBy } from "./routes.ts";
+import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import { FILE_MANAGERS, type ManagedBy } from "./routes.ts";
 import type { ConnectionRow, Tables } from "../../storage/schema/tables.ts";
 
 /** `scope` is `platform` or a workspace id. */
@@ -30,6 +30,22 @@ export async function listConnections(
 ): Promise<readonly ConnectionRow[]> {
   const rows = db.selectFrom("connections").selectAll().where("scope", "=", scope).orderBy("id").limit(limit);
   return (after === null ? rows : rows.where("id", ">", after)).execute();
+}
+
+/** Connections of all scopes. */
+export async function listAllConnections(db: SystemHandle): Promise<readonly ConnectionRow[]> {
+  return db.selectFrom("connections").selectAll().execute();
+}
+
+/** Connections that the file manages, or a start without one. */
+export async function listFileConnections(
+  tx: Transacting,
+): Promise<readonly Pick<ConnectionRow, "scope" | "id" | "managed_by">[]> {
+  return tx
+    .selectFrom("connections")
+    .select(["scope", "id", "managed_by"])
+    .where("managed_by", "in", FILE_MANAGERS)
+    .execute();
 }
 
 export interface ConnectionFacts {

@@ -1,7 +1,9 @@
 // Stores routes and their versions: every change creates a version, one version is published, and versions never change [admin.route-versions].
 import { type Kysely, sql } from "kysely";
 import type { KeyId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { Handle } from "../../storage/system.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";
 
 /** `scope` is `platform` or a workspace id. */
@@ -12,6 +14,9 @@ export interface RouteName {
 
 /** `bootstrap`: created at startup from the environment, which it follows until the file lists it. */
 export type ManagedBy = "file" | "bootstrap" | "api";
+
+/** The values of `ManagedBy` for objects that the API does not manage. */
+export const FILE_MANAGERS: readonly ManagedBy[] = ["file", "bootstrap"];
 
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
@@ -33,6 +38,42 @@ export async function listRoutes(
 ): Promise<readonly RouteRow[]> {
   const rows = db.selectFrom("routes").selectAll().where("scope", "=", scope).orderBy("id").limit(limit);
   return (after === null ? rows : rows.where("id", ">", after)).execute();
+}
+
+/** Routes of all scopes. */
+export async function listAllRoutes(db: SystemHandle): Promise<readonly RouteRow[]> {
+  return db.selectFrom("routes").selectAll().execute();
+}
+
+/** Routes that the file manages, or a start without one. */
+export async function listFileRoutes(
+  tx: Transacting,
+): Promise<readonly Pick<RouteRow, "scope" | "id" | "managed_by">[]> {
+  return tx
+    .selectFrom("routes")
+    .select(["scope", "id", "managed_by"])
+    .where("managed_by", "in", FILE_MANAGERS)
+    .execute();
+}
+
+export interface LargeRoute {
+  /** The workspace's slug. Null: a shared route. */
+  readonly workspace: string | null;
+  readonly route: string;
+  readonly targets: number;
+}
+
+/** Maximum number of routes to report. The rest is reported once these are fixed. */
+const MAX_REPORTED = 20;
+
+/** Published routes with more targets than are allowed now, largest first. */
+export async function findLargeRoutes(db: Handle): Promise<readonly LargeRoute[]> {
+  const { rows } = await sql<LargeRoute>`
+    select workspace.slug as workspace, route.id as route, jsonb_array_length(route.definition -> 'targets') as targets
+    from routes as route left join workspaces as workspace on workspace.id = route.scope
+    where route.version is not null and jsonb_array_length(route.definition -> 'targets') > ${MAX_TARGETS}
+    order by targets desc, route.id limit ${MAX_REPORTED}`.execute(db);
+  return rows;
 }
 
 export async function readRouteVersion(

@@ -122,6 +122,26 @@ export async function purgeDeletions(db: SystemHandle, limit: number): Promise<v
   );
 }
 
+export interface DeletionFilter {
+  /** Absent: deletions of every workspace. */
+  readonly owner?: WorkspaceId | undefined;
+  readonly status: "pending" | "done" | "failed" | null;
+  /** Deletions older than this id. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export type DeletionRow = Awaited<ReturnType<typeof listDeletions>>[number];
+
+/** Newest first. */
+export async function listDeletions(db: Handle, { owner, status, after, limit }: DeletionFilter) {
+  let query = db.selectFrom("provider_deletions").selectAll().select(sql<string>`run ->> 'id'`.as("provider_id"));
+  if (owner !== undefined) query = query.where("workspace_id", "=", owner);
+  if (status !== null) query = query.where("state", "=", status);
+  if (after !== null) query = query.where("id", "<", after);
+  return query.orderBy("id", "desc").limit(limit).execute();
+}
+
 export interface FailedDeletion {
   readonly id: string;
   readonly workspaceId: WorkspaceId;

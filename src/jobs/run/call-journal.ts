@@ -5,8 +5,8 @@ import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
-import { type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
-import type { SystemTransaction } from "../../storage/database.ts";
+import { isCancelRequested, type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
+import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";
 import type { JobServices } from "../services.ts";
@@ -113,13 +113,6 @@ export function createJobCallJournal(
 /** The job's end releases the deletion long before. This grace period covers jobs that never end. */
 const DUE_GRACE_SECONDS = 3_600;
 
-async function interruptionOf(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobInterruption> {
-  const row = await db
-    .selectFrom("jobs")
-    .select(["cancel_requested"])
-    .where("id", "=", job.id)
-    .where("attempt", "=", job.attempt)
-    .where("status", "=", "processing")
-    .executeTakeFirst();
-  return row?.cancel_requested === true ? new JobCancelledError() : new LeaseLostError();
+async function interruptionOf(db: SystemHandle, job: OpenJob): Promise<JobInterruption> {
+  return (await isCancelRequested(db, job)) ? new JobCancelledError() : new LeaseLostError();
 }

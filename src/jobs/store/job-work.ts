@@ -90,6 +90,18 @@ export async function writeCall(
   return numAffectedRows === 1n;
 }
 
+/** False, too: another worker has the job. */
+export async function isCancelRequested(db: SystemHandle, { id, attempt }: Fence): Promise<boolean> {
+  const row = await db
+    .selectFrom("jobs")
+    .select(["cancel_requested"])
+    .where("id", "=", id)
+    .where("attempt", "=", attempt)
+    .where("status", "=", "processing")
+    .executeTakeFirst();
+  return row?.cancel_requested === true;
+}
+
 /** The announced call was certainly not made, so its reservation is kept for the next call. Null: another worker has the job. */
 export async function withdrawCall(db: SystemHandle, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`

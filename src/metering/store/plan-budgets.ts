@@ -1,7 +1,8 @@
 // Stores what a workspace's plan grants as budgets of the whole workspace.
-import { sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";
+import { readGranted } from "./credit-grants.ts";
+import { readPlan } from "./plans.ts";
 import { upsertBudget } from "./upsert-budget.ts";
 
 /** What was spent stays spent when the plan changes. A null `planId` means no plan and no credit check. False: there is no such plan. */
@@ -14,7 +15,7 @@ export async function putPlanBudgets(
     await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("kind", "<>", "budget").execute();
     return true;
   }
-  const plan = await tx.selectFrom("plans").selectAll().where("id", "=", planId).executeTakeFirst();
+  const plan = await readPlan(tx, planId);
   if (plan === undefined) return false;
   const included = plan.credits_nano_usd + (await readGranted(tx, workspaceId));
   const grants = [
@@ -26,14 +27,4 @@ export async function putPlanBudgets(
     await upsertBudget(tx, { ...name, ...limits, managed_by: "plan" }, limits);
   }
   return true;
-}
-
-/** The sum of the operator's credit grants in addition to the plan. Negative if more was taken back. */
-export async function readGranted(tx: Transacting, workspaceId: WorkspaceId): Promise<bigint> {
-  const { granted } = await tx
-    .selectFrom("credit_grants")
-    .select(sql<string>`coalesce(sum(nano_usd), 0)::text`.as("granted"))
-    .where("workspace_id", "=", workspaceId)
-    .executeTakeFirstOrThrow();
-  return BigInt(granted);
 }

@@ -1,7 +1,7 @@
 // `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
 import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import { findLargeRoutes } from "../../directory/store/routes.ts";
 import type { SystemHandle } from "../../storage/database.ts";
-import { findLargeRoutes } from "../../directory/large-routes.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 export async function checkRoutes(db: SystemHandle): Promise<readonly Finding[]> {

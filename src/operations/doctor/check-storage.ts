@@ -1,7 +1,6 @@
 // `patchbay doctor`, checks of storage: the database, its schema and clock, the object store. It neither migrates nor creates anything.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { sql } from "kysely";
 import type { Configuration } from "../../config/configuration.ts";
 import { readRunningGateway } from "../../config/running-gateway.ts";
 import { objectStoreSettings, openObjectStore } from "../../objects/store.ts";
@@ -15,6 +14,7 @@ import { OLDEST_MAJOR } from "../../storage/embedded/binaries.ts";
 import { readPlacement } from "../../storage/embedded/placement.ts";
 import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../../storage/embedded/server.ts";
 import { openStorage } from "../../storage/connection/open-storage.ts";
+import { readServerTime, readServerVersion, readSessionFacts } from "../../storage/connection/server-facts.ts";
 import { ServerUnavailable } from "../../storage/connection/server-fault.ts";
 import { askReadiness } from "./check-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -88,8 +88,7 @@ async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
 
 async function describe(database: Database, isEmbedded: boolean): Promise<readonly Finding[]> {
   const { db } = bypassRls(database, "installation");
-  const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
-  const version = rows[0]?.version ?? "?";
+  const version = (await readServerVersion(db)) ?? "?";
   return [
     Number.parseInt(version, 10) >= OLDEST_MAJOR
       ? ok("storage", `${isEmbedded ? "embedded, " : ""}PostgreSQL ${version}`)
@@ -130,15 +129,13 @@ async function checkPooler(database: Database, { listenUrl }: Configuration["sto
   }
   const heard = listenUrl === null ? "" : "; notifications arrive over storage.listen_url";
   const text = `${pooling === "none" ? "none" : describePooling(direct)}${heard}`;
-  const { rows } = await sql<{ jit: string; login: string }>`
-    select current_setting('jit') as jit, current_user as login`.execute(db);
-  const [server] = rows;
-  return pooling === "transaction" && server?.jit === "on"
+  const session = await readSessionFacts(db);
+  return pooling === "transaction" && session?.jit === "on"
     ? [
         warn(
           "storage",
           `${text}; the server compiles statements outside of transactions (jit)`,
-          `alter role ${server.login} set jit = off`,
+          `alter role ${session.login} set jit = off`,
         ),
       ]
     : [ok("storage", text)];
@@ -161,9 +158,9 @@ async function checkSchema(database: Database): Promise<Finding> {
 async function checkClock(database: Database): Promise<Finding> {
   const { db } = bypassRls(database, "installation");
   const before = Date.now();
-  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  const serverTime = await readServerTime(db);
   const after = Date.now();
-  const offset = (rows[0]?.at.getTime() ?? Number.NaN) - (before + after) / 2;
+  const offset = (serverTime?.getTime() ?? Number.NaN) - (before + after) / 2;
   // The true offset may differ by half the round trip.
   const off = Math.max(0, Math.abs(offset) - (after - before) / 2);
   const text = `${Math.round(off)} ms apart from the database's`;

@@ -5,7 +5,9 @@ import type { SystemHandle } from "../../storage/database.ts";
 import { readDataKeys } from "../../storage/secrets/data-keys.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import { webhookSecretPlace } from "../../storage/secrets/secret-places.ts";
+import type { Handle } from "../../storage/system.ts";
 import type { ReachOutcome } from "../../webhooks/receivers.ts";
+import { listReceivers } from "../store/receivers.ts";
 import type { DoctorNetwork } from "./doctor-network.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -126,13 +128,8 @@ function setCommand(workspace: string): string {
   return `patchbay webhooks set URL --workspace ${workspace}`;
 }
 
-async function readReceivers(db: SystemHandle, seal: Seal): Promise<readonly Receiver[]> {
-  const rows = await db
-    .selectFrom("webhooks")
-    .innerJoin("workspaces", "workspaces.id", "webhooks.workspace_id")
-    .select(["workspaces.id", "workspaces.slug", "url", "sealed_url", "enabled", "disabled_reason"])
-    .orderBy("workspaces.slug")
-    .execute();
+async function readReceivers(db: Handle, seal: Seal): Promise<readonly Receiver[]> {
+  const rows = await listReceivers(db);
   const keys = await readDataKeys(db, seal, null);
   return rows.map(({ id, slug, url, sealed_url: sealed, enabled, disabled_reason: reason }) => ({
     workspace: slug,

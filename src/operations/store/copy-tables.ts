@@ -14,6 +14,8 @@ export interface CopiedTable {
 
 /** Throws, so that the target rolls back, if anything arrives changed. Each side is one transaction throughout. */
 export async function copyTables<T>(from: Transaction<T>, to: Transaction<T>): Promise<readonly CopiedTable[]> {
+  // A transaction is idle on one side while the other side works.
+  for (const side of [from, to]) await sql`set local idle_in_transaction_session_timeout = 0`.execute(side);
   const tables = await listTables(from);
   const targetShapes = new Map((await listTables(to)).map((table) => [table.name, table]));
   await sql`set local timezone to 'UTC'`.execute(from);

@@ -1,6 +1,7 @@
-// Writes the event that ends a job, in the job's own transaction, for delivery by webhooks [webhooks.event-per-end].
+// Stores the events that end jobs, each in the job's own transaction, for delivery by webhooks [webhooks.event-per-end] and streams [webhooks.listen].
 import { sql } from "kysely";
-import type { AppId, EventId, JobId, WorkspaceId } from "../../contract/ids.ts";
+import { type AppId, brand, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
+import type { EventStatus } from "../../contract/webhook.ts";
 import type { Transacting } from "../../storage/database.ts";
 
 export interface TerminalEvent {
@@ -21,4 +22,49 @@ export async function insertWebhookEvent(tx: Transacting, event: TerminalEvent):
     values (${event.id}, ${event.workspaceId}, ${event.appId}, ${event.jobId}, ${event.type}, ${event.status}, ${event.occurredAt})`.execute(
     tx,
   );
+}
+
+/** The time of an event. Now, if the workspace has no such event. */
+export async function readEventTime(tx: Transacting, workspaceId: WorkspaceId, id: string | null): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`
+    select coalesce((select occurred_at from webhook_events where id = ${id} and workspace_id = ${workspaceId}), patchbay_now()) as at`.execute(
+    tx,
+  );
+  return rows[0]?.at ?? new Date(0);
+}
+
+export interface EventRow {
+  readonly id: EventId;
+  readonly job_id: string;
+  readonly status: EventStatus;
+  readonly occurred_at: Date;
+}
+
+/** Events after another event, or after a time, less the seconds that a commit may be late. */
+export type EventsAfter = Pick<EventRow, "id" | "occurred_at"> | { readonly time: Date; readonly lateSeconds: number };
+
+/** Oldest first. */
+export async function listEvents(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  after: EventsAfter,
+  limit: number,
+): Promise<readonly EventRow[]> {
+  const rows = await tx
+    .selectFrom("webhook_events")
+    .select(["id", "job_id", "status", "occurred_at"])
+    .where("workspace_id", "=", workspaceId)
+    .where(isAfter(after))
+    .orderBy("occurred_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, id: brand("event", row.id) }));
+}
+
+function isAfter(after: EventsAfter) {
+  return "time" in after
+    ? sql<boolean>`occurred_at > ${after.time}::timestamptz - make_interval(secs => ${after.lateSeconds})`
+    : // Exact, because an event's time is stored in whole milliseconds, as in a Date.
+      sql<boolean>`(occurred_at, id) > (${after.occurred_at}::timestamptz, ${after.id})`;
 }

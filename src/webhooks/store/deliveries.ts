@@ -1,0 +1,231 @@
+// Stores deliveries from their event to their end. A delivery has one turn per scheduled attempt: a message of an earlier turn is stale. The claim of a turn
+// is a time limit in the row [webhooks.stale-messages].
+import { type Selectable, sql } from "kysely";
+import { brand, type AppId, type DeliveryId, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
+import type { EventStatus } from "../../contract/webhook.ts";
+import type { SystemHandle, SystemTransaction, Transacting } from "../../storage/database.ts";
+import type { Tables } from "../../storage/schema/tables.ts";
+
+export type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
+
+/** What a queue message identifies. */
+export interface DeliveryTurn {
+  readonly workspaceId: WorkspaceId;
+  readonly deliveryId: DeliveryId;
+  readonly turn: number;
+}
+
+export interface NewDelivery {
+  readonly id: DeliveryId;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly eventId: EventId;
+  readonly jobId: JobId;
+  readonly status: EventStatus;
+  readonly occurredAt: Date;
+}
+
+/** False: the event has a delivery already. */
+export async function insertDelivery(tx: Transacting, delivery: NewDelivery): Promise<boolean> {
+  const inserted = await tx
+    .insertInto("webhook_deliveries")
+    .values({
+      id: delivery.id,
+      workspace_id: delivery.workspaceId,
+      app_id: delivery.appId,
+      event_id: delivery.eventId,
+      job_id: delivery.jobId,
+      job_status: delivery.status,
+      occurred_at: delivery.occurredAt,
+      next_attempt_at: sql<Date>`patchbay_now()`,
+    })
+    .onConflict((conflict) => conflict.columns(["workspace_id", "event_id"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function insertTestDelivery(
+  tx: Transacting,
+  { id, workspaceId, eventId, jobId }: Pick<NewDelivery, "id" | "workspaceId" | "eventId" | "jobId">,
+): Promise<void> {
+  await tx
+    .insertInto("webhook_deliveries")
+    .values({
+      id,
+      workspace_id: workspaceId,
+      event_id: eventId,
+      is_test: true,
+      job_id: jobId,
+      job_status: "succeeded",
+      occurred_at: sql<Date>`patchbay_now()`,
+      next_attempt_at: sql<Date>`patchbay_now()`,
+    })
+    .execute();
+}
+
+export async function isTestClaimed(tx: Transacting, workspaceId: WorkspaceId): Promise<boolean> {
+  const running = await tx
+    .selectFrom("webhook_deliveries")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("is_test", "=", true)
+    .where("claimed_until", ">", sql<Date>`patchbay_now()`)
+    .executeTakeFirst();
+  return running !== undefined;
+}
+
+/** Undefined: the delivery has ended, or is due under a later turn. */
+export async function lockPendingDelivery(
+  tx: Transacting,
+  { workspaceId, deliveryId, turn }: DeliveryTurn,
+): Promise<(DeliveryRow & { readonly is_claimed: boolean }) | undefined> {
+  return tx
+    .selectFrom("webhook_deliveries")
+    .selectAll()
+    .select(sql<boolean>`coalesce(claimed_until > patchbay_now(), false)`.as("is_claimed"))
+    .where("id", "=", deliveryId)
+    .where("workspace_id", "=", workspaceId)
+    .where("turn", "=", turn)
+    .where("state", "=", "pending")
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Claims a delivery that the caller has locked. */
+export async function setClaim(tx: Transacting, id: DeliveryId, seconds: number): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ claimed_until: sql<Date>`patchbay_now() + make_interval(secs => ${seconds})` })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function clearClaim(tx: Transacting, { workspaceId, deliveryId, turn }: DeliveryTurn): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ claimed_until: null })
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", deliveryId)
+    .where("turn", "=", turn)
+    .execute();
+}
+
+export async function countClaimed(tx: Transacting, workspaceId: WorkspaceId): Promise<number> {
+  const { count } = await tx
+    .selectFrom("webhook_deliveries")
+    .select((column) => column.fn.countAll<bigint>().as("count"))
+    .where("workspace_id", "=", workspaceId)
+    .where("claimed_until", ">", sql<Date>`patchbay_now()`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Counts an attempt and releases its claim. Undefined: the delivery was purged meanwhile. */
+export async function countAttempt(
+  tx: Transacting,
+  { deliveryId, turn }: DeliveryTurn,
+  eventId: string,
+): Promise<Pick<DeliveryRow, "turn" | "state" | "attempts_made" | "attempts_total"> | undefined> {
+  return tx
+    .updateTable("webhook_deliveries")
+    .set((column) => ({
+      attempts_total: column("attempts_total", "+", 1),
+      // An attempt that a redelivery superseded does not count in the new series of attempts.
+      attempts_made: sql<number>`attempts_made + case when turn = ${turn} then 1 else 0 end`,
+      claimed_until: null,
+    }))
+    .where("id", "=", deliveryId)
+    .where("event_id", "=", eventId)
+    .returning(["turn", "state", "attempts_made", "attempts_total"])
+    .executeTakeFirst();
+}
+
+/** Null `endedBy`: it was delivered. */
+export async function endDelivery(tx: Transacting, id: DeliveryId, endedBy: DeliveryRow["ended_by"]): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({
+      state: endedBy === null ? "delivered" : "failed",
+      ended_by: endedBy,
+      next_attempt_at: null,
+      claimed_until: null,
+      finished_at: sql<Date>`patchbay_now()`,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function scheduleAttempt(
+  tx: Transacting,
+  { deliveryId, turn }: DeliveryTurn,
+  delaySeconds: number,
+): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ turn, next_attempt_at: sql<Date>`patchbay_now() + ${delaySeconds}::float8 * interval '1 second'` })
+    .where("id", "=", deliveryId)
+    .execute();
+}
+
+/** Begins a new series of attempts. Undefined: there is no such delivery. */
+export async function restartDelivery(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  id: DeliveryId,
+): Promise<Pick<DeliveryRow, "turn" | "event_id"> | undefined> {
+  return tx
+    .updateTable("webhook_deliveries")
+    .set((column) => ({
+      state: "pending",
+      // Supersedes a pending or running attempt, which then ends without deciding anything.
+      turn: column("turn", "+", 1),
+      attempts_made: 0,
+      next_attempt_at: sql<Date>`patchbay_now()`,
+      finished_at: null,
+      ended_by: null,
+    }))
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .returning(["turn", "event_id"])
+    .executeTakeFirst();
+}
+
+/** Returns pending deliveries that have been due for so long, and makes them due from now on, so that the next sweep does not find them again. */
+export async function renewOverdue(
+  tx: SystemTransaction,
+  minutes: number,
+  limit: number,
+): Promise<readonly DeliveryTurn[]> {
+  const overdue = await tx
+    .updateTable("webhook_deliveries")
+    .set({ next_attempt_at: sql<Date>`patchbay_now()` })
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("webhook_deliveries")
+        .select("id")
+        .where("state", "=", "pending")
+        .where("next_attempt_at", "<", sql<Date>`patchbay_now() - make_interval(mins => ${minutes})`)
+        .orderBy("next_attempt_at")
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(["id", "workspace_id", "turn"])
+    .execute();
+  return overdue.map(({ id, workspace_id: workspace, turn }) => ({
+    workspaceId: brand("workspace", workspace),
+    deliveryId: brand("delivery", id),
+    turn,
+  }));
+}
+
+/** Deletes ended deliveries after so many days. Returns how many it deleted. */
+export async function purgeDeliveries(db: SystemHandle, days: number, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from webhook_deliveries where id in (
+      select id from webhook_deliveries
+      where created_at < patchbay_now() - make_interval(days => ${days}) and state <> 'pending' limit ${limit})`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,172 @@
+// Stores a workspace's webhook and the health of its receiver. Callers seal and open the address and the secrets.
+import { type Selectable, sql } from "kysely";
+import type { WorkspaceId } from "../../contract/ids.ts";
+import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { Tables } from "../../storage/schema/tables.ts";
+
+export type WebhookRow = Selectable<Tables["webhooks"]>;
+
+export interface CurrentWebhook extends WebhookRow {
+  /** Whether a previous secret exists and has not expired. */
+  readonly previous_counts: boolean;
+}
+
+/** Every writer locks this row first, so that configuration, attempts and redeliveries of one webhook are serialised. */
+export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+  return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
+}
+
+export async function readWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+  return webhookOf(tx, workspaceId).executeTakeFirst();
+}
+
+function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
+  return tx
+    .selectFrom("webhooks")
+    .selectAll()
+    .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
+    .where("workspace_id", "=", workspaceId);
+}
+
+/** Undefined: the workspace has no webhook, or it is disabled. */
+export async function readEnabledWebhook(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+): Promise<Pick<WebhookRow, "failing_since"> | undefined> {
+  return tx
+    .selectFrom("webhooks")
+    .select(["failing_since"])
+    .where("workspace_id", "=", workspaceId)
+    .where("enabled", "=", true)
+    .executeTakeFirst();
+}
+
+export interface NewWebhook {
+  readonly workspaceId: WorkspaceId;
+  readonly sealedUrl: Buffer;
+  /** False: its owner creates it disabled. */
+  readonly enabled: boolean;
+  readonly secret: SealedSecret;
+}
+
+export interface SealedSecret {
+  readonly sealed: Buffer;
+  readonly last4: string;
+}
+
+/** Undefined: the workspace has a webhook already. */
+export async function insertWebhook(
+  tx: Transacting,
+  { workspaceId, sealedUrl, enabled, secret }: NewWebhook,
+): Promise<WebhookRow | undefined> {
+  return tx
+    .insertInto("webhooks")
+    .values({
+      workspace_id: workspaceId,
+      sealed_url: sealedUrl,
+      enabled,
+      secret: secret.sealed,
+      secret_last4: secret.last4,
+      disabled_reason: enabled ? null : "owner",
+      disabled_at: enabled ? null : sql<Date>`patchbay_now()`,
+    })
+    .onConflict((conflict) => conflict.column("workspace_id").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export interface WebhookChange {
+  readonly sealedUrl: Buffer;
+  readonly enabled: boolean;
+  /** Null: unchanged. */
+  readonly secret: SealedSecret | null;
+  readonly previousSecret: { readonly sealed: Buffer; readonly validHours: number } | "deleted" | "unchanged";
+  readonly resetsFailing: boolean;
+  readonly disabled: "by-owner" | "no" | "unchanged";
+}
+
+export async function updateWebhook(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  { sealedUrl, enabled, secret, previousSecret, resetsFailing, disabled }: WebhookChange,
+): Promise<WebhookRow> {
+  return tx
+    .updateTable("webhooks")
+    .set((column) => ({
+      url: null,
+      sealed_url: sealedUrl,
+      enabled,
+      version: column("version", "+", 1),
+      updated_at: sql<Date>`patchbay_now()`,
+      ...(secret === null ? {} : { secret: secret.sealed, secret_last4: secret.last4 }),
+      ...previousColumns(previousSecret),
+      ...(resetsFailing ? { failing_since: null } : {}),
+      ...disabledColumns(disabled),
+    }))
+    .where("workspace_id", "=", workspaceId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+function previousColumns(change: WebhookChange["previousSecret"]) {
+  if (change === "unchanged") return {};
+  if (change === "deleted") return { previous_secret: null, previous_secret_until: null };
+  return {
+    previous_secret: change.sealed,
+    previous_secret_until: sql<Date>`patchbay_now() + make_interval(hours => ${change.validHours})`,
+  };
+}
+
+function disabledColumns(change: WebhookChange["disabled"]) {
+  if (change === "unchanged") return {};
+  if (change === "no") return { disabled_reason: null, disabled_at: null };
+  return { disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };
+}
+
+/** The receiver works again. */
+export async function clearFailing(tx: Transacting, workspaceId: string): Promise<void> {
+  await tx.updateTable("webhooks").where("workspace_id", "=", workspaceId).set({ failing_since: null }).execute();
+}
+
+/** Records a failure. Returns the start of the uninterrupted failures, and whether they have lasted for so many days. */
+export async function markFailing(
+  tx: Transacting,
+  workspaceId: string,
+  maxDays: number,
+): Promise<{ readonly since: Date | null; readonly isOver: boolean }> {
+  return tx
+    .updateTable("webhooks")
+    .where("workspace_id", "=", workspaceId)
+    .set({ failing_since: sql<Date>`coalesce(failing_since, patchbay_now())` })
+    .returning([
+      "failing_since as since",
+      sql<boolean>`failing_since <= patchbay_now() - make_interval(days => ${maxDays})`.as("isOver"),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
+export async function disableWebhook(
+  tx: Transacting,
+  workspaceId: string,
+  reason: "gone" | "failing",
+): Promise<WebhookRow> {
+  return tx
+    .updateTable("webhooks")
+    .where("workspace_id", "=", workspaceId)
+    .set({
+      enabled: false,
+      disabled_reason: reason,
+      disabled_at: sql<Date>`patchbay_now()`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteWebhookRow(tx: Transacting, workspaceId: WorkspaceId): Promise<void> {
+  await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
+}
+
+export async function purgePreviousSecrets(db: SystemHandle): Promise<void> {
+  await sql`update webhooks set previous_secret = null, previous_secret_until = null
+    where previous_secret_until <= patchbay_now()`.execute(db);
+}
