@@ -14,6 +14,7 @@ import { listen } from "../../src/http/server/listen.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";
+import { type ConfigurationParts, configurationWith } from "./configuration.ts";
 import { openTestDatabase } from "./database.ts";
 
 /** Deterministic, but random enough to pass the check for weak secrets. */
@@ -142,35 +143,14 @@ export function sandboxConnections(sandbox: Sandbox): NonNullable<ConfigurationF
   ];
 }
 
+/** Two workspaces with an app each, both on one route. */
+export const standardParts = {
+  scopes: ["transcribe", "jobs"],
+  routes: { speech: ["dg/nova-3", "oa/whisper-1"] },
+  apps: { notes: { route: "speech", key: KEY } },
+  workspaces: { other: { apps: { app: { route: "speech", keys: { "other-key": OTHER_KEY } } } } },
+} as const satisfies ConfigurationParts;
+
 export function standardFile(sandbox: Sandbox): ConfigurationFile {
-  return {
-    connections: sandboxConnections(sandbox),
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }] },
-        ],
-      },
-      {
-        id: "other",
-        apps: [
-          {
-            id: "app",
-            route: "speech",
-            keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe", "jobs"] }],
-          },
-        ],
-      },
-    ],
-  };
+  return { ...configurationWith(sandbox, standardParts), connections: sandboxConnections(sandbox) };
 }
