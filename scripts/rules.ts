@@ -35,7 +35,7 @@ export function readRules(): readonly Rule[] {
 }
 
 export function readCitations(): readonly Citation[] {
-  return globSync(CODE)
+  return globSync(CODE, { exclude: ["**/node_modules/**"] })
     .toSorted()
     .flatMap((file) => citationsOf(file, readFileSync(file, "utf8")));
 }

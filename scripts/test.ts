@@ -105,7 +105,7 @@ function wants(engine: string): boolean {
 
 function isCore(file: string): boolean {
   return Object.values(CORE)
-    .flat()
+    .flatMap(({ files }) => files)
     .some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
 }
 

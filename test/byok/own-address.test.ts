@@ -10,6 +10,7 @@ import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { HELLO, postChat, streamChat } from "../harness/chat-client.ts";
 import { type ChatUpstream, startChatUpstream } from "../harness/chat-upstream.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
+import { configurationWith } from "../harness/configuration.ts";
 import { ENCRYPTION_KEY, KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { call, envelopeIn, speak } from "../http/realtime/setup.ts";
 import { type PretendInternet, pretendInternet } from "../outbound/pretend-internet.ts";
@@ -44,42 +45,20 @@ beforeEach(() => {
 /** The platform's connections lead nowhere: whoever is served was served by an own one, or by the second target. */
 function byokFile(sandbox: Sandbox): ConfigurationFile {
   const nowhere = "http://127.0.0.1:9";
-  return {
+  return configurationWith(sandbox, {
     byok: { allowed_private_cidrs: ["10.20.0.0/16"] },
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: nowhere },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      {
-        id: "llm",
+    scopes: ["transcribe", "chat", "routing:read"],
+    connections: {
+      dg: { kind: "deepgram", base_url: nowhere },
+      llm: {
         kind: "openai-compatible",
         base_url: `${nowhere}/v1`,
         models: { one: { capabilities: ["chat"], limits: { max_output_tokens: 100 } } },
       },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-      },
-      { id: "chat", targets: [{ connection: "llm", model: "one" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "chat", "routing:read"] }],
-          },
-        ],
-      },
-    ],
-  };
+    },
+    routes: { speech: ["dg/nova-3", "oa/whisper-1"], chat: "llm/one" },
+    apps: { notes: { route: "chat", audio_input_override: "speech", key: KEY } },
+  });
 }
 
 /** As the API leaves it. */

@@ -13,6 +13,7 @@ import type { GatewayServices } from "../../src/gateway/services.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { type ConfigurationParts, configurationWith } from "./configuration.ts";
 import { type OpenDatabase, openTestDatabase } from "./postgres/database.ts";
 
 /** Deterministic, but random enough to pass the check for weak secrets. */
@@ -141,35 +142,14 @@ export function sandboxConnections(sandbox: Sandbox): NonNullable<ConfigurationF
   ];
 }
 
+/** Two workspaces with an app each, both on one route. */
+export const standardParts = {
+  scopes: ["transcribe", "jobs"],
+  routes: { speech: ["dg/nova-3", "oa/whisper-1"] },
+  apps: { notes: { route: "speech", key: KEY } },
+  workspaces: { other: { apps: { app: { route: "speech", keys: { "other-key": OTHER_KEY } } } } },
+} as const satisfies ConfigurationParts;
+
 export function standardFile(sandbox: Sandbox): ConfigurationFile {
-  return {
-    connections: sandboxConnections(sandbox),
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }] },
-        ],
-      },
-      {
-        id: "other",
-        apps: [
-          {
-            id: "app",
-            route: "speech",
-            keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe", "jobs"] }],
-          },
-        ],
-      },
-    ],
-  };
+  return { ...configurationWith(sandbox, standardParts), connections: sandboxConnections(sandbox) };
 }

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { type ChatUpstream, startChatUpstream } from "../harness/chat-upstream.ts";
-import { KEY, OTHER_KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { configurationWith } from "../harness/configuration.ts";
+import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { PUBLIC_URL } from "../http/edge/harness.ts";
 import { type PretendInternet, pretendInternet } from "../outbound/pretend-internet.ts";
 
@@ -94,27 +95,14 @@ async function tracesOf(gateway: TestGateway, chat: ChatUpstream, internet: Pret
 }
 
 function fileOf(sandbox: Sandbox, chatUrl: string, ownUrl: string): ConfigurationFile {
-  const standard = standardFile(sandbox);
-  return {
-    ...standard,
+  return configurationWith(sandbox, {
     server: { public_url: PUBLIC_URL },
-    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-    prices: [
-      {
-        provider: "openai-compatible",
-        model: "talker",
-        usd_per_million_input_tokens: "10",
-        usd_per_million_output_tokens: "10",
-        source: "test",
-        as_of: "2026-11-01",
-      },
-    ],
-    connections: [
-      ...(standard.connections ?? []),
-      {
-        id: "talk",
+    operator: OPERATOR_KEY,
+    admin: ADMIN_KEY,
+    prices: { "openai-compatible/talker": ["10", "10"] },
+    connections: {
+      talk: {
         kind: "openai-compatible",
-        api_key: "talk-secret",
         base_url: chatUrl,
         models: {
           talker: {
@@ -123,48 +111,23 @@ function fileOf(sandbox: Sandbox, chatUrl: string, ownUrl: string): Configuratio
           },
         },
       },
-      {
-        id: "theirs",
+      theirs: {
         kind: "openai-compatible",
         base_url: `${ownUrl}/v1`,
         models: { [FORMULA]: { capabilities: ["audio_input"], features: { timestamps: ["word", "segment"] } } },
       },
-    ],
-    routes: [
-      { id: "theirs", targets: [{ connection: "theirs", model: FORMULA }] },
-      {
-        id: "both",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-          { connection: "talk", model: "talker" },
-        ],
+    },
+    routes: {
+      theirs: `theirs/${FORMULA}`,
+      both: ["dg/nova-3", "oa/whisper-1", "talk/talker"],
+      speech: ["dg/nova-3", "oa/whisper-1"],
+    },
+    apps: { notes: { route: "both", scopes: ["transcribe", "jobs", "chat", "routing:read"], key: KEY } },
+    workspaces: {
+      acme: { audio_url_domains: ["media.example"] },
+      other: {
+        apps: { app: { route: "theirs", scopes: ["transcribe", "routing:read"], keys: { "other-key": OTHER_KEY } } },
       },
-      ...(standard.routes ?? []),
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        audio_url_domains: ["media.example"],
-        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
-        apps: [
-          {
-            id: "notes",
-            route: "both",
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs", "chat", "routing:read"] }],
-          },
-        ],
-      },
-      {
-        id: "other",
-        apps: [
-          {
-            id: "app",
-            route: "theirs",
-            keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe", "routing:read"] }],
-          },
-        ],
-      },
-    ],
-  };
+    },
+  });
 }

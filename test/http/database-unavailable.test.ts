@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
-import { startSandbox } from "../../sandbox/server.ts";
+import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { terminateSessions } from "../faults/terminate-sessions.ts";
 import { type Answer, postForm, postJson, speech } from "../harness/client.ts";
-import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { configurationWith, mergeParts } from "../harness/configuration.ts";
+import { KEY, standardParts, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { openSystemDatabase } from "../harness/postgres/database.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { until } from "../harness/until.ts";
@@ -53,30 +54,22 @@ before(async () => {
 });
 after(() => opened?.disposeAsync());
 
-function file(sandbox: Parameters<typeof standardFile>[0]): ConfigurationFile {
-  const standard = standardFile(sandbox);
-  const [acme, ...others] = standard.workspaces ?? [];
-  const scopes = ["transcribe", "jobs", "chat"] as const;
-  return {
-    ...standard,
-    routes: [...(standard.routes ?? []), { id: "chat", targets: [{ connection: "oa", model: "gpt-4o" }] }],
-    workspaces: [
-      {
-        ...acme,
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "k", secret: KEY, scopes: [...scopes] }],
-          },
-        ],
-        admin_keys: [{ id: "acme-admin", secret: ADMIN_KEY }],
+function file(sandbox: Sandbox): ConfigurationFile {
+  return configurationWith(
+    sandbox,
+    mergeParts(standardParts, {
+      routes: { chat: "oa/gpt-4o" },
+      apps: {
+        notes: {
+          route: "chat",
+          audio_input_override: "speech",
+          scopes: ["transcribe", "jobs", "chat"],
+          keys: { k: KEY },
+        },
       },
-      ...others,
-    ],
-  };
+      admin: ADMIN_KEY,
+    }),
+  );
 }
 
 const CHAT = { messages: [{ role: "user", content: "Hello" }] };

@@ -5,46 +5,30 @@ import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
+import { configurationWith } from "../harness/configuration.ts";
 import type { TestDatabase } from "../harness/postgres/database.ts";
 import { shiftClock } from "../harness/postgres/database.ts";
-import { KEY, OTHER_KEY, sandboxConnections, type TestGateway } from "../harness/gateway.ts";
+import { KEY, OTHER_KEY, type TestGateway } from "../harness/gateway.ts";
 
 /** Of the same app as `KEY`, on the route of the polled provider. */
 export const REMOTE_KEY = "test-key-of-the-remote-app-0001";
 export const SECOND_APP_KEY = "test-key-of-the-second-app-0001";
 
 export function jobsFile(sandbox: Sandbox, limits: ConfigurationFile["limits"] = {}): ConfigurationFile {
-  const scopes = ["transcribe", "jobs"] as const;
-  const key = (id: string, secret: string) => ({ id, secret, scopes: [...scopes] });
-  return {
+  return configurationWith(sandbox, {
     limits,
-    connections: [
-      ...sandboxConnections(sandbox),
-      { id: "aa", kind: "assemblyai", api_key: "aa-secret", base_url: sandbox.assemblyaiUrl },
-    ],
-    prices: (["deepgram", "assemblyai"] as const).map((provider) => ({
-      provider,
-      model: provider === "deepgram" ? "nova-3" : "universal-2",
-      usd_per_audio_hour: "3.60",
-      source: "the test",
-      as_of: "2026-11-01",
-    })),
-    routes: [
-      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "remote", targets: [{ connection: "aa", model: "universal-2" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [key("notes-key", KEY)] },
-          { id: "remote", route: "remote", keys: [key("remote-key", REMOTE_KEY)] },
-          { id: "second", route: "speech", keys: [key("second-key", SECOND_APP_KEY)] },
-        ],
-      },
-      { id: "other", apps: [{ id: "app", route: "speech", keys: [key("other-key", OTHER_KEY)] }] },
-    ],
-  };
+    scopes: ["transcribe", "jobs"],
+    prices: { "deepgram/nova-3": "3.60", "assemblyai/universal-2": "3.60" },
+    // For targets that a test adds.
+    connections: { oa: "openai" },
+    routes: { speech: "dg/nova-3", remote: "aa/universal-2" },
+    apps: {
+      notes: { route: "speech", key: KEY },
+      remote: { route: "remote", key: REMOTE_KEY },
+      second: { route: "speech", key: SECOND_APP_KEY },
+    },
+    workspaces: { other: { apps: { app: { route: "speech", keys: { "other-key": OTHER_KEY } } } } },
+  });
 }
 
 /** The provider was asked for this work so often: polls, uploads and deletions are free. */

@@ -9,11 +9,15 @@ import { ERRORS } from "../../src/contract/errors.ts";
 import { run } from "../cli/fake-gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGES = ["README.md", "patchbay.example.yaml", ...globSync("docs/{*,reference/*}.md", { cwd: ROOT })];
+const PAGES = [
+  "README.md",
+  "patchbay.example.yaml",
+  ...globSync(["docs/{*,reference/*}.md", "examples/*.md", "examples/*/**/*.{sh,ts,mjs,py,yaml}"], { cwd: ROOT }),
+];
 const textOf = (page: string): string => readFileSync(join(ROOT, page), "utf8");
 
-/** Behind `npm run patchbay --` and in `$(…)` too; prose that only speaks of patchbay has no command behind it. */
-const COMMAND = /(?:^|[\s`(|])(?:npm run patchbay -- |patchbay )(?<words>[a-z][^\n`|)#;]*)/gmu;
+/** Behind `npm run patchbay --` and `npx`, and in `$(…)` too; prose that only speaks of patchbay has no command behind it. */
+const COMMAND = /(?:^|[\s`(|])(?:npm run patchbay -- |npx patchbay-gateway |patchbay )(?<words>[a-z][^\n`|)#;]*)/gmu;
 
 function commandsIn(text: string): readonly (readonly string[])[] {
   return [...text.replaceAll("\\\n", " ").matchAll(COMMAND)].map(({ groups }) =>

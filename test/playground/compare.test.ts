@@ -11,6 +11,7 @@ import type { BrowserContextOptions, Download, Page } from "playwright-core";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { type BorrowedBrowser, borrowBrowser } from "../harness/browser.ts";
+import { configurationWith } from "../harness/configuration.ts";
 import { KEY, neverResting, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { judgePage } from "./judge-page.ts";
 
@@ -41,58 +42,38 @@ before(async () => {
     capabilities: ["audio_input" as const],
     features: { timestamps: ["word" as const, "segment" as const] },
   };
-  const targetsOf = (model: string) => [{ connection: "ear", model }];
   [browser, gateway] = await Promise.all([
     borrowBrowser(),
     startGateway({
       wrapGateway: neverResting,
-      file: () => ({
-        connections: [
-          { id: "sandbox", kind: "sandbox" },
-          {
-            id: "ear",
-            kind: "openai-compatible",
-            base_url: `http://127.0.0.1:${(ear.address() as AddressInfo).port}/v1`,
-            models: { one: model, two: model },
+      file: (sandbox) =>
+        configurationWith(sandbox, {
+          connections: {
+            ear: {
+              kind: "openai-compatible",
+              base_url: `http://127.0.0.1:${(ear.address() as AddressInfo).port}/v1`,
+              models: { one: model, two: model },
+            },
           },
-        ],
-        prices: [
-          {
-            provider: "openai-compatible",
-            model: "one",
-            usd_per_audio_hour: "3.60",
-            source: "a test",
-            as_of: "2026-01-01",
-          },
-        ],
-        routes: [
-          {
-            id: "speech",
-            targets: targetsOf("one"),
-            purposes: [
-              { purpose: "second", description: "Another ear", route: "second" },
-              { purpose: "simulated", description: "No ear", route: "simulated" },
-            ],
-          },
-          { id: "second", targets: targetsOf("two") },
-          { id: "simulated", targets: [{ connection: "sandbox", model: "simulated-speech" }] },
-        ],
-        workspaces: [
-          {
-            id: "acme",
-            apps: [
-              {
-                id: "notes",
-                route: "speech",
-                keys: [
-                  { id: "key", secret: KEY, scopes: ["transcribe", "routing:read"] },
-                  { id: "test", secret: TEST_KEY, scopes: ["transcribe"] },
-                ],
+          prices: { "openai-compatible/one": "3.60" },
+          routes: {
+            speech: {
+              targets: "ear/one",
+              purposes: {
+                second: { description: "Another ear", route: "second" },
+                simulated: { description: "No ear", route: "simulated" },
               },
-            ],
+            },
+            second: "ear/two",
+            simulated: "sim/simulated-speech",
           },
-        ],
-      }),
+          apps: {
+            notes: {
+              scopes: ["transcribe"],
+              keys: { key: { secret: KEY, scopes: ["transcribe", "routing:read"] }, test: TEST_KEY },
+            },
+          },
+        }),
     }),
   ]);
 });

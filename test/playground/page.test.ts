@@ -11,6 +11,7 @@ import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts"
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { borrowBrowser, type BorrowedBrowser } from "../harness/browser.ts";
+import { configurationWith } from "../harness/configuration.ts";
 import { judgePage } from "./judge-page.ts";
 
 let gateway: TestGateway;
@@ -19,30 +20,12 @@ before(async () => {
   [browser, gateway] = await Promise.all([
     borrowBrowser(),
     startGateway({
-      file: () => ({
-        connections: [{ id: "sandbox", kind: "sandbox" }],
-        routes: [
-          {
-            id: "speech",
-            targets: [
-              { connection: "sandbox", model: "simulated-speech" },
-              { connection: "sandbox", model: "openai/whisper-1" },
-            ],
-          },
-        ],
-        workspaces: [
-          {
-            id: "acme",
-            apps: [
-              {
-                id: "notes",
-                route: "speech",
-                keys: [{ id: "key", secret: KEY, scopes: ["transcribe", "routing:read"] }],
-              },
-            ],
-          },
-        ],
-      }),
+      file: (sandbox) =>
+        configurationWith(sandbox, {
+          connections: { sandbox: "sandbox" },
+          routes: { speech: ["sandbox/simulated-speech", "sandbox/openai/whisper-1"] },
+          apps: { notes: { key: KEY, scopes: ["transcribe", "routing:read"] } },
+        }),
     }),
   ]);
 });

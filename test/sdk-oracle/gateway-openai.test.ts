@@ -9,7 +9,7 @@ import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { FIRST_REQUESTS } from "../../src/http/pages/first-requests.ts";
 import { answer, beginStream, chunk, endStream, json, TEXT } from "../harness/chat-upstream.ts";
-import { KEY, neverResting, sandboxConnections } from "../harness/gateway.ts";
+import { KEY, neverResting } from "../harness/gateway.ts";
 import { type ChatGateway, forget, startChatGateway } from "../http/chat/chat-gateway.ts";
 import { wav } from "../sandbox/wav.ts";
 
@@ -18,28 +18,11 @@ before(async () => {
   gateway = await startChatGateway({
     app: {
       audio_input_override: "speech",
-      keys: [{ id: "notes-key", secret: KEY, scopes: ["chat", "transcribe"] }],
-      purposes: [
-        { purpose: "brief", route: "chat" },
-        { purpose: "off", route: "chat", is_enabled: false },
-      ],
+      scopes: ["chat", "transcribe"],
+      purposes: { brief: "chat", off: { route: "chat", is_enabled: false } },
     },
     gateway: { wrapGateway: neverResting },
-    file: (file, sandbox) => ({
-      ...file,
-      connections: [...(file.connections ?? []), ...sandboxConnections(sandbox)],
-      routes: [
-        ...(file.routes ?? []),
-        {
-          id: "speech",
-          targets: [
-            { connection: "oa", model: "whisper-1" },
-            { connection: "oa", model: "gpt-4o-transcribe-diarize" },
-            { connection: "oa", model: "gpt-4o-transcribe" },
-          ],
-        },
-      ],
-    }),
+    with: () => ({ routes: { speech: ["oa/whisper-1", "oa/gpt-4o-transcribe-diarize", "oa/gpt-4o-transcribe"] } }),
   });
 });
 after(() => gateway.close());

@@ -11,7 +11,8 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import { speech } from "../harness/client.ts";
-import { sandboxConnections, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { configurationWith } from "../harness/configuration.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { ended } from "../http/jobs/jobs.ts";
 import { dumpTables } from "../jobs/setting.ts";
 import { startCollector } from "../telemetry/collector.ts";
@@ -28,45 +29,31 @@ interface Keys {
 }
 
 function fileWith(canaries: Canaries, keys: Keys, farEnd: string, sandbox: Sandbox): ConfigurationFile {
-  const scopes = ["transcribe", "chat", "jobs"] as const;
   const credential = () => canaries.make("credential");
-  return {
+  return configurationWith(sandbox, {
     limits: { stt_job_inline_result_bytes: INLINE_BYTES },
-    connections: [
-      ...sandboxConnections(sandbox).map((connection) =>
-        connection.kind === "openai-compatible" ? connection : { ...connection, api_key: credential() },
-      ),
-      { id: "far", kind: "openai", api_key: credential(), base_url: farEnd },
-      {
-        id: "words",
+    connections: {
+      dg: { kind: "deepgram", api_key: credential() },
+      oa: { kind: "openai", api_key: credential() },
+      far: { kind: "openai", api_key: credential(), base_url: farEnd },
+      words: {
         kind: "openai-compatible",
         api_key: credential(),
         base_url: farEnd,
         models: { one: { capabilities: ["chat"], features: { tools: true, response_format: ["json_object"] } } },
       },
-    ],
-    routes: [
-      { id: "speech", targets: [{ connection: "far", model: "whisper-1" }] },
-      { id: "chat", targets: [{ connection: "words", model: "one" }] },
-    ],
-    operator_keys: [{ id: "root", secret: keys.operator }],
-    workspaces: [
-      {
-        id: "acme",
-        connections: [{ id: "own", kind: "deepgram", api_key: credential(), base_url: sandbox.deepgramUrl }],
+    },
+    routes: { speech: "far/whisper-1", chat: "words/one" },
+    operator: keys.operator,
+    admin: keys.admin,
+    apps: { notes: { route: "chat", audio_input_override: "speech", keys: { member: keys.member } } },
+    workspaces: {
+      acme: {
+        connections: { own: { kind: "deepgram", api_key: credential() } },
         audio_url_domains: ["media.example"],
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            audio_input_override: "speech",
-            keys: [{ id: "member", secret: keys.member, scopes: [...scopes] }],
-          },
-        ],
-        admin_keys: [{ id: "admin", secret: keys.admin }],
       },
-    ],
-  };
+    },
+  });
 }
 
 interface Asking {

@@ -1,4 +1,4 @@
-// The receivers of docs/reference/webhooks.md, started as they are there and sent real signed deliveries [webhooks.receivers].
+// The receivers of examples/webhook-receivers, started as they are there and sent real signed deliveries [webhooks.receivers].
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { signedRequest } from "../../src/webhooks/attempt.ts";
 import { makeSecret, type SigningSecrets } from "../../src/webhooks/sign.ts";
 
-const folder = join(import.meta.dirname, "../../docs/receivers");
+const folder = join(import.meta.dirname, "../../examples/webhook-receivers");
 const LANGUAGES = [
   { name: "Node", command: process.execPath, version: "--version", file: "receiver.mjs" },
   { name: "Python", command: "python3", version: "--version", file: "receiver.py" },

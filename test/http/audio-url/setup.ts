@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { speech } from "../../harness/client.ts";
-import { standardFile, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
+import { configurationWith, mergeParts } from "../../harness/configuration.ts";
+import { standardParts, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
 
 /** Of an app whose route streams. */
@@ -77,34 +78,21 @@ export async function startRemoteGateway(
 }
 
 export function remoteFile(sandbox: Sandbox, limits: Readonly<Record<string, number>> = {}): ConfigurationFile {
-  const standard = standardFile(sandbox);
-  const [acme, ...others] = standard.workspaces ?? [];
-  if (acme === undefined) throw new Error("the standard file has no workspace");
-  return {
-    ...standard,
-    routes: [...(standard.routes ?? []), { id: "live", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] }],
-    // Not to be met where it is not the subject.
-    limits: { url_fetches_per_minute: 1_000_000, ...limits },
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
-    ],
-    audio_url: { global_domains: ["global.example"] },
-    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-    workspaces: [
-      {
-        ...acme,
-        apps: [
-          ...(acme.apps ?? []),
-          {
-            id: "live",
-            route: "live",
-            keys: [{ id: "live-key", secret: STREAM_KEY, scopes: ["transcribe"] }],
-          },
-        ],
-        audio_url_domains: ["media.example"],
-        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
+  return configurationWith(
+    sandbox,
+    mergeParts(standardParts, {
+      routes: { live: "oa/gpt-4o-transcribe" },
+      // Not to be met where it is not the subject.
+      limits: { url_fetches_per_minute: 1_000_000, ...limits },
+      prices: { "deepgram/nova-3": "0.36" },
+      audio_url: { global_domains: ["global.example"] },
+      operator: OPERATOR_KEY,
+      admin: ADMIN_KEY,
+      apps: { live: { scopes: ["transcribe"], key: STREAM_KEY } },
+      workspaces: {
+        acme: { audio_url_domains: ["media.example"] },
+        other: { ...standardParts.workspaces.other, admin: OTHER_ADMIN_KEY },
       },
-      ...others.map((other) => ({ ...other, admin_keys: [{ id: "other-admin", secret: OTHER_ADMIN_KEY }] })),
-    ],
-  };
+    }),
+  );
 }

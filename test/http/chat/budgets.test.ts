@@ -30,67 +30,56 @@ const TOOL = { type: "function", function: { name: "weather" } };
 let gateway: ChatGateway;
 before(async () => {
   gateway = await startChatGateway({
-    file: (file) => {
-      const [own] = file.connections ?? [];
-      assert(own !== undefined);
-      const workspace = (id: string, key: string, more: object) => ({
-        id,
-        apps: [{ id: "app", route: "chat", keys: [{ id: "k", secret: key, scopes: ["chat" as const] }] }],
+    with: ({ connections: { first } }) => {
+      const month = (key: string, limit: object, more: object = {}) => ({
+        route: "chat",
+        key,
+        budgets: [{ period: "month" as const, ...limit }],
         ...more,
       });
-      const app = (id: string, key: string, budget: object) => ({
-        id,
-        route: "chat",
-        budgets: [{ period: "month" as const, ...budget }],
-        keys: [{ id: `${id}-key`, secret: key, scopes: ["chat" as const] }],
-      });
+      const alone = (key: string, plan?: string) => ({ plan, apps: { app: { route: "chat", key } } });
       const declared = { capabilities: ["chat" as const] };
-      const endless = { ...own, id: "endless", models: { priced: declared, unpriced: declared } };
-      const [price] = file.prices ?? [];
-      assert(price !== undefined);
       return {
-        ...file,
-        prices: [...(file.prices ?? []), { ...price, model: "priced" }],
-        connections: [...(file.connections ?? []), endless],
-        routes: [
-          ...(file.routes ?? []),
-          ...Object.keys(endless.models).map((id) => ({ id, targets: [{ connection: "endless", model: id }] })),
-          { id: "cheaper", targets: Object.keys(endless.models).map((model) => ({ connection: "endless", model })) },
-        ],
-        plans: [
-          { id: "starter", monthly_chat_tokens: 300, credits_usd: "0" },
-          { id: "paid", monthly_chat_tokens: 0, credits_usd: "0.01" },
-          { id: "both", monthly_chat_tokens: 1_000, credits_usd: "1" },
-        ],
-        workspaces: [
-          ...(file.workspaces ?? []),
-          {
-            id: "budgets",
-            apps: [app("tokens", TOKENS_KEY, { limit_tokens: 300 }), app("money", MONEY_KEY, { limit_usd: "0.0021" })],
+        prices: { "openai-compatible/priced": ["1", "10"] },
+        connections: { endless: { ...first, models: { priced: declared, unpriced: declared } } },
+        routes: {
+          priced: "endless/priced",
+          unpriced: "endless/unpriced",
+          cheaper: ["endless/priced", "endless/unpriced"],
+        },
+        plans: {
+          starter: { monthly_chat_tokens: 300 },
+          paid: { credits_usd: "0.01" },
+          both: { monthly_chat_tokens: 1_000, credits_usd: "1" },
+        },
+        workspaces: {
+          budgets: {
+            apps: {
+              tokens: month(TOKENS_KEY, { limit_tokens: 300 }),
+              money: month(MONEY_KEY, { limit_usd: "0.0021" }),
+            },
           },
-          workspace("planned", PLAN_KEY, { plan: "starter" }),
-          workspace("paying", CREDIT_KEY, { plan: "paid" }),
-          workspace("both", BOTH_KEY, { plan: "both" }),
-          workspace("byok", BYOK_KEY, { plan: "starter", connections: [own] }),
-          workspace("free", FREE_KEY, {}),
-          {
-            id: "endless",
-            apps: [
-              { ...app("priced", PRICED_KEY, { limit_usd: "1" }), route: "priced" },
-              { ...app("unpriced", UNPRICED_KEY, { limit_usd: "1" }), route: "unpriced" },
-              { ...app("cheaper", CHEAPER_KEY, { limit_usd: "0.000001" }), route: "cheaper" },
-            ],
+          planned: alone(PLAN_KEY, "starter"),
+          paying: alone(CREDIT_KEY, "paid"),
+          both: alone(BOTH_KEY, "both"),
+          byok: { ...alone(BYOK_KEY, "starter"), connections: { first } },
+          free: alone(FREE_KEY),
+          endless: {
+            apps: {
+              priced: month(PRICED_KEY, { limit_usd: "1" }, { route: "priced" }),
+              unpriced: month(UNPRICED_KEY, { limit_usd: "1" }, { route: "unpriced" }),
+              cheaper: month(CHEAPER_KEY, { limit_usd: "0.000001" }, { route: "cheaper" }),
+            },
           },
-          {
-            id: "quotas",
-            apps: [
-              { ...app("narrow", NARROW_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 23 } },
-              { ...app("told", TOLD_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 1000 } },
-              app("forecast", FORECAST_KEY, { limit_tokens: 77_777 }),
-              { ...app("wide", WIDE_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 40 } },
-            ],
+          quotas: {
+            apps: {
+              narrow: month(NARROW_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 23 } }),
+              told: month(TOLD_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 1000 } }),
+              forecast: month(FORECAST_KEY, { limit_tokens: 77_777 }),
+              wide: month(WIDE_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 40 } }),
+            },
           },
-        ],
+        },
       };
     },
   });

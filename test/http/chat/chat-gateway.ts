@@ -1,6 +1,14 @@
 // A gateway whose chat route leads to scripted far ends, and what it wrote down about each call.
 import type { Sandbox } from "../../../sandbox/server.ts";
 import { startChatUpstream, type ChatUpstream } from "../../harness/chat-upstream.ts";
+import {
+  type AppParts,
+  type ConfigurationParts,
+  configurationWith,
+  type ConnectionSettings,
+  mergeParts,
+  type RouteSettings,
+} from "../../harness/configuration.ts";
 import { KEY, OTHER_KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 
@@ -13,12 +21,15 @@ const ALL_FEATURES = {
   audio_parts: true,
 };
 
-type App = NonNullable<NonNullable<ConfigurationFile["workspaces"]>[number]["apps"]>[number];
-type Route = NonNullable<ConfigurationFile["routes"]>[number];
+interface ChatBase extends ConfigurationParts {
+  readonly connections: Readonly<Record<"first" | "second", ConnectionSettings>>;
+}
 
 export interface ChatGatewayOptions {
-  readonly app?: Partial<App>;
-  readonly route?: Partial<Route>;
+  readonly app?: AppParts;
+  readonly route?: Partial<RouteSettings>;
+  /** Added to the configuration below, by id. */
+  readonly with?: (base: ChatBase) => ConfigurationParts;
   readonly file?: (file: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile;
   readonly gateway?: Omit<TestGatewayOptions, "file">;
 }
@@ -32,45 +43,19 @@ export interface ChatGateway extends TestGateway {
 export async function startChatGateway(options: ChatGatewayOptions = {}): Promise<ChatGateway> {
   const first = await startChatUpstream();
   const second = await startChatUpstream();
-  const base: ConfigurationFile = {
-    prices: ["one", "two"].map((model, index) => ({
-      provider: "openai-compatible" as const,
-      model,
-      usd_per_million_input_tokens: String(index + 1),
-      usd_per_million_output_tokens: "10",
-      source: "test",
-      as_of: "2026-11-01",
-    })),
-    connections: [connection("first", first.url, "one"), connection("second", second.url, "two")],
-    routes: [
-      {
-        id: "chat",
-        targets: [
-          { connection: "first", model: "one" },
-          { connection: "second", model: "two" },
-        ],
-        ...options.route,
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "chat",
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["chat"] }],
-            ...options.app,
-          },
-        ],
-      },
-      {
-        id: "other",
-        apps: [{ id: "app", route: "chat", keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["chat"] }] }],
-      },
-    ],
+  const base: ChatBase = {
+    scopes: ["chat"],
+    prices: { "openai-compatible/one": ["1", "10"], "openai-compatible/two": ["2", "10"] },
+    connections: { first: chatConnection(first.url, "one"), second: chatConnection(second.url, "two") },
+    routes: { chat: { targets: ["first/one", "second/two"], ...options.route } },
+    apps: { notes: { route: "chat", key: KEY, ...options.app } },
+    workspaces: { other: { apps: { app: { route: "chat", keys: { "other-key": OTHER_KEY } } } } },
   };
-  const gateway = await startGateway({ ...options.gateway, file: (sandbox) => options.file?.(base, sandbox) ?? base });
+  const fileOf = (sandbox: Sandbox): ConfigurationFile => {
+    const file = configurationWith(sandbox, mergeParts(base, options.with?.(base) ?? {}));
+    return options.file?.(file, sandbox) ?? file;
+  };
+  const gateway = await startGateway({ ...options.gateway, file: fileOf });
   return {
     ...gateway,
     first,
@@ -83,12 +68,10 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
   };
 }
 
-function connection(id: string, baseUrl: string, model: string): NonNullable<ConfigurationFile["connections"]>[number] {
+function chatConnection(url: string, model: string): ConnectionSettings {
   return {
-    id,
     kind: "openai-compatible",
-    api_key: `${id}-secret`,
-    base_url: baseUrl,
+    base_url: url,
     models: { [model]: { capabilities: ["chat"], features: ALL_FEATURES, limits: { max_output_tokens: 1_000 } } },
   };
 }

@@ -14,6 +14,7 @@ import {
   json,
   type UpstreamCall,
 } from "../../harness/chat-upstream.ts";
+import { target } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
@@ -25,15 +26,7 @@ let gateway: ChatGateway;
 before(async () => {
   // The second target is a strict server.
   gateway = await startChatGateway({
-    file: (file) => ({
-      ...file,
-      routes: (file.routes ?? []).map((route) => ({
-        ...route,
-        targets: (route.targets ?? []).map((target) =>
-          target.connection === "second" ? { ...target, settings: { dialect: "groq" } } : target,
-        ),
-      })),
-    }),
+    route: { targets: ["first/one", target("second/two", { settings: { dialect: "groq" } })] },
   });
 });
 after(() => gateway.close());

@@ -5,38 +5,25 @@ import { after, before, beforeEach, test } from "node:test";
 import { routingDecision } from "../../../src/contract/transcription.ts";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
 import { detailsOf } from "../../harness/client.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const WIRES = ["openai", "anthropic", "gemini"] as const;
 const MODELS = { openai: "gpt-4o", anthropic: "claude-sonnet-5", gemini: "gemini-3.5-flash" } as const;
-const ROUTES = { ...Object.fromEntries(WIRES.map((wire) => [wire, [wire]])), fallback: ["anthropic", "gemini"] };
+const targetOf = (wire: (typeof WIRES)[number]): string => `${wire}/${MODELS[wire]}`;
+const ROUTES = { ...byId(WIRES, targetOf), fallback: [targetOf("anthropic"), targetOf("gemini")] };
 const keyOf = (route: string): string => `key-of-the-field-app-${route}-000001`;
 
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    file: (sandbox) => ({
-      connections: WIRES.map((wire) => ({
-        id: wire,
-        kind: wire,
-        api_key: `secret-of-${wire}`,
-        base_url: { openai: sandbox.openaiUrl, anthropic: sandbox.anthropicUrl, gemini: sandbox.geminiUrl }[wire],
-      })),
-      routes: Object.entries(ROUTES).map(([id, wires]) => ({
-        id,
-        targets: wires.map((wire) => ({ connection: wire, model: MODELS[wire as keyof typeof MODELS] })),
-      })),
-      workspaces: [
-        {
-          id: "acme",
-          apps: Object.keys(ROUTES).map((route) => ({
-            id: route,
-            route,
-            keys: [{ id: `k-${route}`, secret: keyOf(route), scopes: ["chat" as const] }],
-          })),
-        },
-      ],
-    }),
+    file: (sandbox) =>
+      configurationWith(sandbox, {
+        scopes: ["chat"],
+        connections: byId(WIRES, (wire) => wire),
+        routes: ROUTES,
+        apps: byId(Object.keys(ROUTES), (route) => ({ key: keyOf(route) })),
+      }),
   });
 });
 after(() => gateway.close());

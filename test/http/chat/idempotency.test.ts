@@ -142,12 +142,7 @@ test("chat.idempotent-burn: a budget that stops the second target frees no key u
   const limited = await startChatGateway({
     // 1,010 tokens fit at the first target's price and not at the second's.
     app: { budgets: [{ period: "month", limit_usd: "0.010011" }] },
-    file: (file) => ({
-      ...file,
-      prices: (file.prices ?? []).map((price) =>
-        price.model === "two" ? { ...price, usd_per_million_output_tokens: "1000" } : price,
-      ),
-    }),
+    with: () => ({ prices: { "openai-compatible/two": ["2", "1000"] } }),
   });
   try {
     const headers = fresh();

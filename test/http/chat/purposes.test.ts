@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { chatOf, postChat } from "../../harness/chat-client.ts";
 import { detailsOf, get } from "../../harness/client.ts";
 import { answer } from "../../harness/chat-upstream.ts";
+import { target } from "../../harness/configuration.ts";
 import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
@@ -13,75 +14,41 @@ const THINKING_KEY = "key-whose-route-has-a-gpt-5-01";
 const DEFAULTED_KEY = "key-of-an-app-with-a-default-1";
 
 before(async () => {
-  const purposes = [
-    { purpose: "brief", route: "second" },
-    { purpose: "off", route: "second", is_enabled: false },
-    { purpose: "draft", route: "second", is_published: false },
-    { purpose: "spoken", route: "speech" },
-  ];
   gateway = await startChatGateway({
-    route: { purposes },
+    route: {
+      purposes: {
+        brief: "second",
+        off: { route: "second", is_enabled: false },
+        draft: { route: "second", is_published: false },
+        spoken: "speech",
+      },
+    },
     app: {
       // A strict policy is about audio; chat falls back all the same.
       audio_purpose_policy: "strict",
-      keys: [
-        { id: "notes-key", secret: "test-key-of-the-notes-app-01", scopes: ["chat"] },
-        { id: "locked-key", secret: LOCKED_KEY, scopes: ["chat"], route: "locked" },
-        { id: "thinking-key", secret: THINKING_KEY, scopes: ["chat"], route: "thinking" },
-        { id: "override-key", secret: OVERRIDE_KEY, scopes: ["chat"], audio_input_override: "speech" },
-      ],
+      keys: {
+        "locked-key": { secret: LOCKED_KEY, route: "locked" },
+        "thinking-key": { secret: THINKING_KEY, route: "thinking" },
+        "override-key": { secret: OVERRIDE_KEY, audio_input_override: "speech" },
+      },
     },
-    file: (file, sandbox) => {
-      const [acme, ...others] = file.workspaces ?? [];
-      assert(acme !== undefined);
-      return {
-        ...file,
-        connections: [
-          ...(file.connections ?? []),
-          { id: "dg", kind: "deepgram", api_key: "k", base_url: sandbox.deepgramUrl },
-          { id: "oa", kind: "openai", api_key: "k", base_url: file.connections?.[0]?.base_url ?? "" },
+    with: ({ connections: { first } }) => ({
+      connections: { oa: { kind: "openai", base_url: first.base_url } },
+      routes: {
+        second: "second/two",
+        locked: { profile_override_allowed: false, targets: "first/one" },
+        speech: "dg/nova-3",
+        thinking: "oa/gpt-5",
+        efforts: [
+          target("first/one", { profiles: ["fast"], settings: { fast: { reasoning_effort: "low" } } }),
+          target("second/two", { profiles: ["deep"] }),
         ],
-        routes: [
-          ...(file.routes ?? []),
-          { id: "second", targets: [{ connection: "second", model: "two" }] },
-          { id: "locked", profile_override_allowed: false, targets: [{ connection: "first", model: "one" }] },
-          { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-          { id: "thinking", targets: [{ connection: "oa", model: "gpt-5" }] },
-          {
-            id: "efforts",
-            targets: [
-              {
-                connection: "first",
-                model: "one",
-                profiles: ["fast"],
-                settings: { fast: { reasoning_effort: "low" } },
-              },
-              { connection: "second", model: "two", profiles: ["deep"] },
-            ],
-          },
-        ],
-        workspaces: [
-          {
-            ...acme,
-            apps: [
-              ...(acme.apps ?? []),
-              {
-                id: "defaulted",
-                route: "chat",
-                default_purpose: "brief",
-                keys: [{ id: "defaulted-key", secret: DEFAULTED_KEY, scopes: ["chat"] }],
-              },
-              {
-                id: "efforts",
-                route: "efforts",
-                keys: [{ id: "efforts-key", secret: "key-of-the-app-with-efforts-01", scopes: ["chat"] }],
-              },
-            ],
-          },
-          ...others,
-        ],
-      };
-    },
+      },
+      apps: {
+        defaulted: { route: "chat", default_purpose: "brief", key: DEFAULTED_KEY },
+        efforts: { key: "key-of-the-app-with-efforts-01" },
+      },
+    }),
   });
 });
 after(() => gateway.close());

@@ -13,35 +13,27 @@ const SMALL_KEY = "key-with-few-tokens-a-minute-1";
 before(async () => {
   gateway = await startChatGateway({
     app: {
-      keys: [
-        { id: "notes-key", secret: "test-key-of-the-notes-app-01", scopes: ["chat"] },
-        { id: "speech-key", secret: SPEECH_KEY, scopes: ["transcribe"] },
-        { id: "text-key", secret: TEXT_ONLY_KEY, scopes: ["chat"], route: "plain" },
-        { id: "small-key", secret: SMALL_KEY, scopes: ["chat"], quota: { tokens_per_minute: 100 } },
-      ],
+      keys: {
+        "speech-key": { secret: SPEECH_KEY, scopes: ["transcribe"] },
+        "text-key": { secret: TEXT_ONLY_KEY, route: "plain" },
+        "small-key": { secret: SMALL_KEY, quota: { tokens_per_minute: 100 } },
+      },
     },
-    file: (file, sandbox) => ({
-      ...file,
+    with: () => ({
       limits: { max_chat_body_bytes: 100_000 },
-      connections: [
-        ...(file.connections ?? []),
-        { id: "dg", kind: "deepgram", api_key: "k", base_url: sandbox.deepgramUrl },
-        { id: "bare", kind: "openai-compatible", base_url: gatewayUrl(), models: { bare: { capabilities: ["chat"] } } },
-      ],
-      routes: [
-        ...(file.routes ?? []),
-        { id: "plain", targets: [{ connection: "bare", model: "bare" }] },
-        { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      ],
+      // Never called.
+      connections: {
+        bare: {
+          kind: "openai-compatible",
+          base_url: "http://127.0.0.1:9/v1",
+          models: { bare: { capabilities: ["chat"] } },
+        },
+      },
+      routes: { plain: "bare/bare", speech: "dg/nova-3" },
     }),
   });
 });
 after(() => gateway.close());
-
-/** Never called. */
-function gatewayUrl(): string {
-  return "http://127.0.0.1:9/v1";
-}
 
 const user = (content: unknown) => ({ messages: [{ role: "user", content }] });
 const tool = { type: "function", function: { name: "weather" } };

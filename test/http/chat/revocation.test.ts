@@ -17,8 +17,7 @@ const KEYS = [
 
 let gateway: ChatGateway;
 before(async () => {
-  const keys = KEYS.map((secret, at) => ({ id: `stream-${at}`, secret, scopes: ["chat" as const] }));
-  gateway = await startChatGateway({ app: { keys } });
+  gateway = await startChatGateway({ app: { keys: Object.fromEntries(KEYS.map((key, at) => [`stream-${at}`, key])) } });
 });
 after(() => gateway.close());
 

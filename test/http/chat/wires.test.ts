@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FaultRule } from "../../../sandbox/server.ts";
 import { chatOf, names, postChat, streamChat } from "../../harness/chat-client.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
 import { neverResting, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { PNG } from "../../providers/chat/fixtures.ts";
 
@@ -23,6 +24,7 @@ const TOOLS = [
   { type: "function", function: { name: "get_time" } },
 ];
 
+const targetOf = (wire: WireName): string => `${wire}/${MODELS[wire]}`;
 /** A route per wire, and one per wire that begins there and goes on to the others. */
 const ROUTES = [...WIRES, ...WIRES.map((wire) => `from-${wire}` as const)];
 const keyOf = (wire: (typeof ROUTES)[number]): string => `key-of-the-app-on-${wire}-000001`;
@@ -31,34 +33,18 @@ let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
     wrapGateway: neverResting,
-    file: (sandbox) => ({
-      connections: WIRES.map((wire) => ({
-        id: wire,
-        kind: wire,
-        api_key: `secret-of-${wire}`,
-        base_url: { openai: sandbox.openaiUrl, anthropic: sandbox.anthropicUrl, gemini: sandbox.geminiUrl }[wire],
-      })),
-      routes: [
-        ...WIRES.map((wire) => ({ id: wire, targets: [{ connection: wire, model: MODELS[wire] }] })),
-        ...WIRES.map((first) => ({
-          id: `from-${first}`,
-          targets: [first, ...WIRES.filter((wire) => wire !== first)].map((wire) => ({
-            connection: wire,
-            model: MODELS[wire],
-          })),
-        })),
-      ],
-      workspaces: [
-        {
-          id: "acme",
-          apps: ROUTES.map((route) => ({
-            id: route,
-            route,
-            keys: [{ id: `k-${route}`, secret: keyOf(route), scopes: ["chat" as const] }],
-          })),
+    file: (sandbox) =>
+      configurationWith(sandbox, {
+        scopes: ["chat"],
+        connections: byId(WIRES, (wire) => wire),
+        routes: {
+          ...byId(WIRES, targetOf),
+          ...Object.fromEntries(
+            WIRES.map((first) => [`from-${first}`, [first, ...WIRES.filter((wire) => wire !== first)].map(targetOf)]),
+          ),
         },
-      ],
-    }),
+        apps: byId(ROUTES, (route) => ({ key: keyOf(route) })),
+      }),
   });
 });
 after(() => gateway.close());

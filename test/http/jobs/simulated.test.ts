@@ -7,7 +7,8 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { listedJob } from "../../../src/contract/job-list.ts";
 import { postJson } from "../../harness/client.ts";
-import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { pretendInternet } from "../../outbound/pretend-internet.ts";
 import { ended, JOBS, list, poll, submit, submittedOf } from "./jobs.ts";
 
@@ -16,36 +17,25 @@ const TEST_KEY = generateKey("test");
 const internet = pretendInternet();
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const simulated = { connection: "simulated", model: "simulated-speech" };
-  const real = { connection: "dg", model: "nova-3" };
   const routes = {
-    real: [real],
-    simulated: [simulated],
-    "real-first": [real, simulated],
-    "simulated-first": [simulated, real],
+    real: "dg/nova-3",
+    simulated: "sim/simulated-speech",
+    "real-first": ["dg/nova-3", "sim/simulated-speech"],
+    "simulated-first": ["sim/simulated-speech", "dg/nova-3"],
   };
-  return {
-    connections: [...sandboxConnections(sandbox), { id: "simulated", kind: "sandbox" }],
-    routes: Object.entries(routes).map(([id, targets]) => ({ id, targets })),
-    operator_keys: [{ id: "root", secret: OPERATOR }],
-    workspaces: [
-      {
-        id: "acme",
+  return configurationWith(sandbox, {
+    scopes: ["jobs"],
+    operator: OPERATOR,
+    routes,
+    workspaces: {
+      acme: {
         audio_url_domains: ["media.example"],
-        apps: [
-          {
-            id: "notes",
-            route: "real",
-            purposes: Object.keys(routes).map((purpose) => ({ purpose, route: purpose })),
-            keys: [
-              { id: "live", secret: KEY, scopes: ["jobs"] },
-              { id: "test", secret: TEST_KEY, scopes: ["jobs"] },
-            ],
-          },
-        ],
+        apps: {
+          notes: { purposes: byId(Object.keys(routes), (purpose) => purpose), keys: { live: KEY, test: TEST_KEY } },
+        },
       },
-    ],
-  };
+    },
+  });
 }
 
 /** Nothing is worked on here. */

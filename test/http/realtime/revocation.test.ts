@@ -49,9 +49,9 @@ const withToken = async (key: string) => ({
 });
 
 const CASES = [
-  ["of a revoked key", () => ({ key: NARROW_KEY }), "n", REVOKED, "UNAUTHENTICATED"],
+  ["of a revoked key", () => ({ key: NARROW_KEY }), "narrow", REVOKED, "UNAUTHENTICATED"],
   ["of an expired key", () => ({ key: COUNTED_KEY }), "counted", EXPIRED, "UNAUTHENTICATED"],
-  ["opened with a token of a revoked key", () => withToken(POOR_KEY), "p", REVOKED, "UNAUTHENTICATED"],
+  ["opened with a token of a revoked key", () => withToken(POOR_KEY), "poor", REVOKED, "UNAUTHENTICATED"],
   ["of a key that has lost its scope", () => ({ key: KEY }), "notes", CHAT_ALONE, "FORBIDDEN"],
 ] as const;
 

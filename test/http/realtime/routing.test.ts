@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
@@ -14,46 +15,34 @@ const TEST_KEY = generateKey("test");
 const STRICT_KEY = "key-of-the-app-that-is-strict-01";
 const SHORT = (): Buffer => samples().subarray(0, 32_000);
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    prices: [{ provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" }],
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-      // Nothing listens there: what is answered has not come from it.
-      { id: "nowhere", kind: "deepgram", api_key: "dg-secret", base_url: "http://127.0.0.1:9" },
-      { id: "samples", kind: "assemblyai", api_key: "aa-secret", base_url: "http://127.0.0.1:9" },
-    ],
-    routes: [
-      {
-        id: "usual",
-        targets: [{ connection: "dg", model: "nova-3" }],
-        purposes: [
-          { purpose: "calls", route: "calls", is_enabled: true, is_published: true, defaults: { diarization: true } },
-          { purpose: "off", route: "calls", is_enabled: false, is_published: true },
-        ],
+const NOWHERE = "http://127.0.0.1:9";
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "deepgram/nova-3": "3.6" },
+    // Nothing listens there: what is answered has not come from it.
+    connections: {
+      nowhere: { kind: "deepgram", base_url: NOWHERE },
+      samples: { kind: "assemblyai", base_url: NOWHERE },
+    },
+    routes: {
+      usual: {
+        targets: "dg/nova-3",
+        purposes: {
+          calls: { route: "calls", defaults: { diarization: true } },
+          off: { route: "calls", is_enabled: false },
+        },
       },
-      { id: "calls", targets: [{ connection: "dg", model: "nova-2" }] },
-      { id: "tested", targets: [{ connection: "nowhere", model: "nova-3" }] },
-      { id: "tested-samples", targets: [{ connection: "samples", model: "universal-streaming-english" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "usual", keys: [key("notes", KEY)] },
-          { id: "strict", route: "usual", audio_purpose_policy: "strict", keys: [key("strict", STRICT_KEY)] },
-          {
-            id: "tested",
-            route: "tested",
-            purposes: [{ purpose: "samples", route: "tested-samples", is_enabled: true, is_published: true }],
-            keys: [key("tested", TEST_KEY)],
-          },
-        ],
-      },
-    ],
-  };
-}
+      calls: "dg/nova-2",
+      tested: "nowhere/nova-3",
+      "tested-samples": "samples/universal-streaming-english",
+    },
+    apps: {
+      notes: { key: KEY },
+      strict: { audio_purpose_policy: "strict", key: STRICT_KEY },
+      tested: { purposes: { samples: "tested-samples" }, key: TEST_KEY },
+    },
+  });
 
 const gateway = await startQuietGateway(file);
 

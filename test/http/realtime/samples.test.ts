@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import { call, envelopeIn, errorIn, FINISH, frames, samples, settledAttempts, speak, START } from "./setup.ts";
@@ -11,35 +12,13 @@ import { call, envelopeIn, errorIn, FINISH, frames, samples, settledAttempts, sp
 const ALONE_KEY = "key-of-the-app-with-samples-alone";
 const MODEL = "universal-streaming-english";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    prices: [{ provider: "assemblyai", model: MODEL, usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" }],
-    connections: [
-      { id: "aa", kind: "assemblyai", api_key: "aa-secret-abcd", base_url: sandbox.assemblyaiUrl },
-      { id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl },
-    ],
-    routes: [
-      { id: "alone", targets: [{ connection: "aa", model: MODEL }] },
-      {
-        id: "pair",
-        targets: [
-          { connection: "aa", model: MODEL },
-          { connection: "dg", model: "nova-3" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "pair", keys: [key("notes", KEY)] },
-          { id: "alone", route: "alone", keys: [key("alone", ALONE_KEY)] },
-        ],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { [`assemblyai/${MODEL}`]: "3.6" },
+    routes: { pair: [`aa/${MODEL}`, "dg/nova-3"], alone: `aa/${MODEL}` },
+    apps: { notes: { key: KEY }, alone: { key: ALONE_KEY } },
+  });
 
 const gateway = await startQuietGateway(file);
 

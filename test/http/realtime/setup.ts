@@ -8,6 +8,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { speech } from "../../harness/client.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
@@ -22,44 +23,27 @@ export const CHAT_KEY = "key-without-the-scope-transcribe";
 
 const NO_MONEY = { period: "total" as const, limit_usd: "0" };
 
-export function realtimeFile(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    prices: [{ provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" }],
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-    ],
-    routes: [
-      {
-        id: "live",
-        targets: [
-          { connection: "oa", model: "gpt-4o-transcribe" },
-          { connection: "dg", model: "nova-3" },
-          { connection: "dg", model: "nova-2" },
-        ],
-      },
-      { id: "priced", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "files", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "live", keys: [key("notes", KEY), { id: "c", secret: CHAT_KEY, scopes: ["chat"] }] },
-          // Six seconds of it.
-          { id: "poor", route: "live", budgets: [{ period: "total", limit_usd: "0.006" }], keys: [key("p", POOR_KEY)] },
-          { id: "unfunded", route: "live", budgets: [NO_MONEY], keys: [key("u", UNFUNDED_KEY)] },
-          { id: "unfunded-priced", route: "priced", budgets: [NO_MONEY], keys: [key("up", UNFUNDED_PRICED_KEY)] },
-          { id: "narrow", route: "live", quota: { concurrent: 1 }, keys: [key("n", NARROW_KEY)] },
-          { id: "counted", route: "live", quota: { audio_seconds_per_hour: 6 }, keys: [key("counted", COUNTED_KEY)] },
-          { id: "files", route: "files", keys: [key("f", FILES_KEY)] },
-        ],
-      },
-      { id: "other", apps: [{ id: "app", route: "live", keys: [key("other", OTHER_KEY)] }] },
-    ],
-  };
-}
+export const realtimeFile = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "deepgram/nova-3": "3.6" },
+    routes: {
+      live: ["oa/gpt-4o-transcribe", "dg/nova-3", "dg/nova-2"],
+      priced: "dg/nova-3",
+      files: "oa/gpt-4o-transcribe",
+    },
+    apps: {
+      notes: { keys: { notes: KEY, c: { secret: CHAT_KEY, scopes: ["chat"] } } },
+      // Six seconds of it.
+      poor: { budgets: [{ period: "total", limit_usd: "0.006" }], keys: { poor: POOR_KEY } },
+      unfunded: { budgets: [NO_MONEY], key: UNFUNDED_KEY },
+      "unfunded-priced": { route: "priced", budgets: [NO_MONEY], key: UNFUNDED_PRICED_KEY },
+      narrow: { quota: { concurrent: 1 }, keys: { narrow: NARROW_KEY } },
+      counted: { quota: { audio_seconds_per_hour: 6 }, keys: { counted: COUNTED_KEY } },
+      files: { key: FILES_KEY },
+    },
+    workspaces: { other: { apps: { app: { key: OTHER_KEY } } } },
+  });
 
 export interface LiveEvent {
   readonly event: string;

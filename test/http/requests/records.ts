@@ -1,10 +1,9 @@
 // A gateway that takes audio and chat, and the records that its requests leave.
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Sandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type RequestRecordView, requestRecord } from "../../../src/contract/requests.ts";
 import { type Answer, get } from "../../harness/client.ts";
+import { type ConfigurationParts, target } from "../../harness/configuration.ts";
 import { KEY, OTHER_KEY, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { type ChatGateway, startChatGateway } from "../chat/chat-gateway.ts";
 
@@ -19,82 +18,43 @@ export const SLOW_KEY = "test-key-of-the-slow-app-001";
 /** An app whose route holds nothing that takes audio, and no purpose. */
 export const STRICT_KEY = "test-key-of-the-strict-app-1";
 
-export async function startRecordGateway(gateway: Pick<TestGatewayOptions, "network"> = {}): Promise<ChatGateway> {
-  return startChatGateway({ file: fileOf, gateway });
-}
+const AUDIO = { route: "chat", audio_input_override: "speech" };
+const parts: ConfigurationParts = {
+  scopes: ["transcribe", "chat", "jobs"],
+  operator: OPERATOR_KEY,
+  admin: ADMIN_KEY,
+  prices: { "deepgram/nova-3": "3.6", "openai/whisper-1": "7.2" },
+  routes: {
+    speech: {
+      targets: [target("dg/nova-3", { profiles: ["fast"] }), "oa/whisper-1", "oa/gpt-4o-transcribe", "first/one"],
+      purposes: { meetings: "speech" },
+    },
+    // Without money nothing of it can be tried; a target that costs nothing could.
+    "priced-speech": "dg/nova-3",
+  },
+  apps: {
+    notes: {
+      ...AUDIO,
+      keys: {
+        notes: KEY,
+        seeing: { secret: SEEING_KEY, scopes: ["transcribe", "chat", "jobs", "routing:read"] },
+        narrow: { secret: NARROW_KEY, scopes: ["chat"] },
+      },
+    },
+    poor: {
+      route: "chat",
+      audio_input_override: "priced-speech",
+      budgets: [{ period: "total", limit_usd: "0" }],
+      key: POOR_KEY,
+    },
+    slow: { ...AUDIO, quota: { requests_per_minute: 1 }, scopes: ["transcribe"], key: SLOW_KEY },
+    strict: { route: "chat", audio_purpose_policy: "strict", scopes: ["transcribe"], key: STRICT_KEY },
+  },
+  workspaces: { other: { apps: { app: { ...AUDIO, key: OTHER_KEY } } } },
+};
 
-function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {
-  const key = (
-    id: string,
-    secret: string,
-    ...scopes: readonly ("transcribe" | "chat" | "jobs" | "routing:read")[]
-  ) => ({
-    id,
-    secret,
-    scopes: [...scopes],
-  });
-  const audio = { route: "chat", audio_input_override: "speech" };
-  return {
-    ...base,
-    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-    prices: [
-      ...(base.prices ?? []),
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" },
-      { provider: "openai", model: "whisper-1", usd_per_audio_hour: "7.2", source: "test", as_of: "2026-11-01" },
-    ],
-    connections: [
-      ...(base.connections ?? []),
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-    ],
-    routes: [
-      ...(base.routes ?? []),
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3", profiles: ["fast"] },
-          { connection: "oa", model: "whisper-1" },
-          { connection: "oa", model: "gpt-4o-transcribe" },
-          { connection: "first", model: "one" },
-        ],
-        purposes: [{ purpose: "meetings", route: "speech" }],
-      },
-      // Without money nothing of it can be tried; a target that costs nothing could.
-      { id: "priced-speech", targets: [{ connection: "dg", model: "nova-3" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
-        apps: [
-          {
-            id: "notes",
-            ...audio,
-            keys: [
-              key("notes", KEY, "transcribe", "chat", "jobs"),
-              key("seeing", SEEING_KEY, "transcribe", "chat", "jobs", "routing:read"),
-              key("narrow", NARROW_KEY, "chat"),
-            ],
-          },
-          {
-            id: "poor",
-            route: "chat",
-            audio_input_override: "priced-speech",
-            budgets: [{ period: "total", limit_usd: "0" }],
-            keys: [key("poor", POOR_KEY, "transcribe", "chat", "jobs")],
-          },
-          { id: "slow", ...audio, quota: { requests_per_minute: 1 }, keys: [key("slow", SLOW_KEY, "transcribe")] },
-          {
-            id: "strict",
-            route: "chat",
-            audio_purpose_policy: "strict",
-            keys: [key("strict", STRICT_KEY, "transcribe")],
-          },
-        ],
-      },
-      { id: "other", apps: [{ id: "app", ...audio, keys: [key("other", OTHER_KEY, "transcribe", "chat", "jobs")] }] },
-    ],
-  };
+export async function startRecordGateway(gateway: Pick<TestGatewayOptions, "network"> = {}): Promise<ChatGateway> {
+  return startChatGateway({ with: () => parts, gateway });
 }
 
 export const idOf = (answer: Answer): string => answer.headers.get("x-request-id") ?? "";

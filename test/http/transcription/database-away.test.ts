@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { get, postForm } from "../../harness/client.ts";
-import { sandboxConnections, standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { configurationWith } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 /** Of the reservations to come, by their turn. */
@@ -14,20 +15,11 @@ let gateway: TestGateway;
 
 before(async () => {
   gateway = await startGateway({
-    file: (sandbox) => ({
-      ...standardFile(sandbox),
-      connections: sandboxConnections(sandbox),
-      routes: [
-        {
-          id: "speech",
-          may_pay_twice: true,
-          targets: [
-            { connection: "dg", model: "nova-3" },
-            { connection: "oa", model: "whisper-1" },
-          ],
-        },
-      ],
-    }),
+    file: (sandbox) =>
+      configurationWith(sandbox, {
+        routes: { speech: { may_pay_twice: true, targets: ["dg/nova-3", "oa/whisper-1"] } },
+        apps: { notes: { key: KEY } },
+      }),
     wrapGateway: (services) => ({
       ...services,
       directory: () => {

@@ -9,6 +9,7 @@ import type { GatewayServices } from "../../../src/gateway/services.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { HELD, releaseHeld } from "../../harness/held.ts";
 
@@ -367,48 +368,36 @@ function announceSettlements(services: GatewayServices): GatewayServices {
 }
 
 function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
-  const priced = { source: "test", as_of: "2026-11-01" };
-  return {
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.60", ...priced },
-      { provider: "openai", model: "whisper-1", usd_per_audio_hour: "7.20", ...priced },
-    ],
-    connections: CASES.flatMap((name) => [
-      {
-        id: `dg-${name}`,
-        kind: "deepgram" as const,
-        api_key: "dg-secret",
-        base_url: name === "connect" ? `http://127.0.0.1:${closedPort}` : sandbox.deepgramUrl,
-        ...(name === "timeout" ? { timeout_seconds: 3 } : {}),
-      },
-      { id: `oa-${name}`, kind: "openai" as const, api_key: "oa-secret", base_url: sandbox.openaiUrl },
-    ]),
-    routes: CASES.map((name) => ({
-      id: name,
+  const isLonger = (name: string) => ["speakers", "definite-then-unknown"].includes(name);
+  return configurationWith(sandbox, {
+    prices: { "deepgram/nova-3": "3.60", "openai/whisper-1": "7.20" },
+    connections: {
+      ...Object.fromEntries(
+        CASES.flatMap(
+          (name) =>
+            [
+              [`dg-${name}`, "deepgram"],
+              [`oa-${name}`, "openai"],
+            ] as const,
+        ),
+      ),
+      "dg-connect": { kind: "deepgram", base_url: `http://127.0.0.1:${closedPort}` },
+      "dg-timeout": { kind: "deepgram", timeout_seconds: 3 },
+    },
+    routes: byId(CASES, (name) => ({
       may_pay_twice: name.startsWith("twice-"),
-      targets: [
-        { connection: `dg-${name}`, model: "nova-3" },
-        { connection: `oa-${name}`, model: "whisper-1" },
-        ...(["speakers", "definite-then-unknown"].includes(name)
-          ? [{ connection: `dg-${name}`, model: "nova-2" }]
-          : []),
-      ],
+      targets: [`dg-${name}/nova-3`, `oa-${name}/whisper-1`, ...(isLonger(name) ? [`dg-${name}/nova-2`] : [])],
     })),
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "connect",
-            audio_purpose_policy: "strict",
-            purposes: CASES.map((name) => ({ purpose: name, route: name })),
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
-          },
-        ],
+    apps: {
+      notes: {
+        route: "connect",
+        audio_purpose_policy: "strict",
+        purposes: byId(CASES, (name) => name),
+        scopes: ["transcribe"],
+        key: KEY,
       },
-    ],
-  };
+    },
+  });
 }
 
 async function portNobodyListensOn(): Promise<number> {

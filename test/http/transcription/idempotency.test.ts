@@ -11,16 +11,9 @@ import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { judgeRound } from "../../faults/same-key.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { setClock, shiftClock, withSystemAccess } from "../../harness/postgres/database.ts";
-import {
-  ENCRYPTION_KEY,
-  KEY,
-  OTHER_KEY,
-  sandboxConnections,
-  standardFile,
-  startGateway,
-  type TestGateway,
-} from "../../harness/gateway.ts";
+import { ENCRYPTION_KEY, KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
 const ROTATED_KEY = "test-key-of-the-notes-app-02";
@@ -52,48 +45,22 @@ afterEach(async () => {
 after(() => gateway.close());
 
 function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  const [acme, ...others] = standardFile(sandbox).workspaces ?? [];
-  assert(acme !== undefined);
-  return {
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
-    ],
-    connections: sandboxConnections(sandbox),
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-        purposes: [{ purpose: "meetings", route: "speech" }],
-      },
-      { id: "whisper", targets: [{ connection: "oa", model: "whisper-1" }] },
-      { id: "deepgram", targets: [{ connection: "dg", model: "nova-3" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "speech",
-            keys: [key("notes-1", KEY), key("notes-2", ROTATED_KEY), key("notes-3", DOOMED_KEY)],
-          },
-          // Three seconds' worth of Deepgram.
-          {
-            id: "poor",
-            route: "deepgram",
-            budgets: [{ period: "total", limit_usd: "0.0003" }],
-            keys: [key("poor-1", POOR_KEY)],
-          },
-          { id: "plain", route: "whisper", keys: [key("plain-1", PLAIN_KEY)] },
-        ],
-      },
-      ...others,
-    ],
-  };
+  return configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "deepgram/nova-3": "0.36" },
+    routes: {
+      speech: { targets: ["dg/nova-3", "oa/whisper-1"], purposes: { meetings: "speech" } },
+      whisper: "oa/whisper-1",
+      deepgram: "dg/nova-3",
+    },
+    apps: {
+      notes: { keys: { "notes-1": KEY, "notes-2": ROTATED_KEY, "notes-3": DOOMED_KEY } },
+      // Three seconds' worth of Deepgram.
+      poor: { route: "deepgram", budgets: [{ period: "total", limit_usd: "0.0003" }], key: POOR_KEY },
+      plain: { route: "whisper", key: PLAIN_KEY },
+    },
+    workspaces: { other: { apps: { app: { key: OTHER_KEY } } } },
+  });
 }
 
 function wrapGateway(services: GatewayServices): GatewayServices {

@@ -9,10 +9,7 @@ import { keyOf, MODELS, openaiModels } from "./openai-models.ts";
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    file: (sandbox) =>
-      openaiModels(sandbox, { accept_weak: ["profanity_filter"] }, [
-        { id: "strict", targets: [{ connection: "oa", model: "whisper-1" }] },
-      ]),
+    file: (sandbox) => openaiModels(sandbox, { accept_weak: ["profanity_filter"] }, { strict: "oa/whisper-1" }),
   });
 });
 after(() => gateway.close());

@@ -8,34 +8,17 @@ import type { TranscriptionEnvelope } from "../../../src/contract/transcription.
 import { toAudioAnswer } from "../../../src/http/compatible/audio-transcription.ts";
 import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import { streamForm } from "./stream/streamed.ts";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  return {
-    connections: [
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "oa", model: "whisper-1" },
-          { connection: "oa", model: "gpt-4o-transcribe-diarize" },
-          { connection: "dg", model: "nova-3" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe", "chat"] }] }],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe", "chat"],
+    routes: { speech: ["oa/whisper-1", "oa/gpt-4o-transcribe-diarize", "dg/nova-3"] },
+    apps: { notes: { key: KEY } },
+  });
 
 const gateway = await startQuietGateway(file);
 const TRANSCRIPTIONS = "/v1/audio/transcriptions";

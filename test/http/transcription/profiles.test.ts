@@ -8,7 +8,8 @@ import type { TranscriptionEnvelope } from "../../../src/contract/transcription.
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
-import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { byId, configurationWith, target } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 let gateway: TestGateway;
 before(async () => {
@@ -98,37 +99,24 @@ const called = (): readonly string[] => gateway.sandbox.calls.map((call) => call
 const warnings = (envelope: TranscriptionEnvelope) => envelope.warnings.map(({ code }) => code);
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  return {
-    connections: sandboxConnections(sandbox),
-    routes: [
-      {
-        id: "speech",
+  return configurationWith(sandbox, {
+    routes: {
+      speech: {
         targets: [
-          { connection: "dg", model: "nova-3", profiles: ["fast"] },
-          { connection: "dg", model: "nova-2", profiles: ["balanced"] },
-          { connection: "oa", model: "whisper-1" },
+          target("dg/nova-3", { profiles: ["fast"] }),
+          target("dg/nova-2", { profiles: ["balanced"] }),
+          "oa/whisper-1",
         ],
-        purposes: ["tuned", "hasty", "other", "fixed"].map((name) => ({ purpose: name, route: name })),
+        purposes: byId(["tuned", "hasty", "other", "fixed"], (purpose) => purpose),
       },
-      {
-        id: "tuned",
-        targets: [{ connection: "dg", model: "nova-3", settings: { mip_opt_out: false, deep: { mip_opt_out: true } } }],
-      },
-      { id: "hasty", targets: [{ connection: "dg", model: "nova-3", profiles: ["fast", "balanced"] }] },
-      {
-        id: "other",
-        targets: [
-          { connection: "oa", model: "whisper-1", profiles: ["deep"] },
-          { connection: "oa", model: "gpt-4o-transcribe", profiles: ["balanced"] },
-        ],
-      },
-      { id: "fixed", profile_override_allowed: false, targets: [{ connection: "dg", model: "nova-3" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
-      },
-    ],
-  };
+      tuned: [target("dg/nova-3", { settings: { mip_opt_out: false, deep: { mip_opt_out: true } } })],
+      hasty: [target("dg/nova-3", { profiles: ["fast", "balanced"] })],
+      other: [
+        target("oa/whisper-1", { profiles: ["deep"] }),
+        target("oa/gpt-4o-transcribe", { profiles: ["balanced"] }),
+      ],
+      fixed: { profile_override_allowed: false, targets: "dg/nova-3" },
+    },
+    apps: { notes: { key: KEY, scopes: ["transcribe"] } },
+  });
 }

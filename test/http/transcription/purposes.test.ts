@@ -7,7 +7,8 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { keyDescription } from "../../../src/contract/account.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm } from "../../harness/client.ts";
-import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { type AppParts, configurationWith } from "../../harness/configuration.ts";
+import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const AUDIO = fixture("speech-44k-stereo.wav");
 
@@ -248,73 +249,52 @@ function expectRefused(answer: Answer, reason: string): void {
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const unusable = (route: string) => [
-    { purpose: "off", route, is_enabled: false },
-    { purpose: "draft", route, is_published: false },
-    { purpose: "typing", route: "text" },
-  ];
-  const app = (id: keyof typeof KEYS, rest: object) => ({
-    id,
-    route: "speech",
-    keys: [{ id: `${id}-key`, secret: KEYS[id], scopes: ["transcribe" as const] }],
-    ...rest,
+  const unusable = (route: string) => ({
+    off: { route, is_enabled: false },
+    draft: { route, is_published: false },
+    typing: "text",
+  });
+  const app = (id: keyof typeof KEYS, rest: Partial<AppParts> = {}) => ({
+    [id]: { route: "speech", key: KEYS[id], ...rest },
   });
   const override = { route: "text", audio_input_override: "override" };
-  return {
-    connections: [
-      ...sandboxConnections(sandbox),
-      { id: "claude", kind: "anthropic", api_key: "an-secret", base_url: sandbox.origin },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [{ connection: "dg", model: "nova-3" }],
-        purposes: [
-          { purpose: "good", description: "Chosen", route: "chosen" },
+  return configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    connections: { claude: { kind: "anthropic", base_url: sandbox.origin } },
+    routes: {
+      speech: {
+        targets: "dg/nova-3",
+        purposes: {
+          good: { description: "Chosen", route: "chosen" },
           ...unusable("chosen"),
-          { purpose: "speakers", route: "speech", defaults: { diarization: true } },
-        ],
+          speakers: { route: "speech", defaults: { diarization: true } },
+        },
       },
-      { id: "chosen", targets: [{ connection: "dg", model: "nova-2" }] },
-      {
-        id: "override",
-        targets: [{ connection: "oa", model: "whisper-1" }],
-        purposes: [
-          { purpose: "good", route: "override-chosen" },
+      chosen: "dg/nova-2",
+      override: {
+        targets: "oa/whisper-1",
+        purposes: {
+          good: "override-chosen",
           ...unusable("override-chosen"),
-          { purpose: "impossible", route: "override", defaults: { diarization: true } },
-        ],
+          impossible: { route: "override", defaults: { diarization: true } },
+        },
       },
-      { id: "override-chosen", targets: [{ connection: "oa", model: "gpt-4o-transcribe-diarize" }] },
-      { id: "text", targets: [{ connection: "claude", model: "claude-haiku-4-5" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          app("plain-fallback", {}),
-          app("plain-strict", { audio_purpose_policy: "strict" }),
-          app("override-fallback", override),
-          app("override-strict", { ...override, audio_purpose_policy: "strict" }),
-          {
-            id: "bindings",
-            route: "speech",
-            purposes: [{ purpose: "good", route: "override-chosen" }],
-            keys: [
-              {
-                id: "bound",
-                secret: KEYS.bound,
-                scopes: ["transcribe"],
-                purposes: [{ purpose: "good", route: "override" }],
-              },
-              { id: "unbound", secret: KEYS.unbound, scopes: ["transcribe"] },
-            ],
-          },
-          app("text", { route: "text" }),
-          app("defaulted", { default_purpose: "good" }),
-          app("default-unusable", { default_purpose: "off", audio_purpose_policy: "strict" }),
-        ],
+      "override-chosen": "oa/gpt-4o-transcribe-diarize",
+      text: "claude/claude-haiku-4-5",
+    },
+    apps: {
+      ...app("plain-fallback"),
+      ...app("plain-strict", { audio_purpose_policy: "strict" }),
+      ...app("override-fallback", override),
+      ...app("override-strict", { ...override, audio_purpose_policy: "strict" }),
+      bindings: {
+        route: "speech",
+        purposes: { good: "override-chosen" },
+        keys: { bound: { secret: KEYS.bound, purposes: { good: "override" } }, unbound: KEYS.unbound },
       },
-    ],
-  };
+      ...app("text", { route: "text" }),
+      ...app("defaulted", { default_purpose: "good" }),
+      ...app("default-unusable", { default_purpose: "off", audio_purpose_policy: "strict" }),
+    },
+  });
 }

@@ -6,8 +6,9 @@ import { problemBody } from "../../../src/contract/error-body.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, postJson, speech } from "../../harness/client.ts";
-import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { resolveReference } from "../../harness/openapi-references.ts";
+import { configurationWith } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const CHAT_KEY = "canary-key-without-transcribe-01";
 const ADMIN_KEY = "canary-key-of-the-administrator-1";
@@ -38,37 +39,22 @@ const document = openapiDocument(ENDPOINTS) as {
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    file: (sandbox) => ({
-      limits: { max_audio_duration_seconds: 60, max_audio_bytes: 1_000_000 },
-      operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-      connections: sandboxConnections(sandbox),
-      routes: [
-        {
-          id: "speech",
-          targets: [
-            { connection: "dg", model: "nova-3" },
-            { connection: "oa", model: "whisper-1" },
-          ],
-        },
-      ],
-      workspaces: [
-        {
-          id: "acme",
-          admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
-          apps: [
-            {
-              id: "notes",
-              route: "speech",
-              keys: [
-                { id: "notes-key", secret: KEY, scopes: ["transcribe"] },
-                { id: "chat-key", secret: CHAT_KEY, scopes: ["chat", "jobs"] },
-                { id: "busy-key", secret: BUSY_KEY, quota: { requests_per_minute: 1 } },
-              ],
+    file: (sandbox) =>
+      configurationWith(sandbox, {
+        limits: { max_audio_duration_seconds: 60, max_audio_bytes: 1_000_000 },
+        routes: { speech: ["dg/nova-3", "oa/whisper-1"] },
+        operator: OPERATOR_KEY,
+        admin: ADMIN_KEY,
+        apps: {
+          notes: {
+            keys: {
+              "notes-key": { secret: KEY, scopes: ["transcribe"] },
+              "chat-key": { secret: CHAT_KEY, scopes: ["chat", "jobs"] },
+              "busy-key": { secret: BUSY_KEY, quota: { requests_per_minute: 1 } },
             },
-          ],
+          },
         },
-      ],
-    }),
+      }),
   });
 });
 after(() => gateway.close());

@@ -7,6 +7,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, envelopeOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
@@ -137,46 +138,24 @@ async function attemptsOf(answer: Answer): Promise<readonly (readonly [string, s
 
 /** A connection for each case, and so circuits of its own. */
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  return {
-    prices: [
-      {
-        provider: "assemblyai",
-        model: "universal-3-pro",
-        usd_per_audio_hour: "3.60",
-        source: "test",
-        as_of: "2026-11-01",
+  return configurationWith(sandbox, {
+    prices: { "assemblyai/universal-3-pro": "3.60" },
+    connections: {
+      ...byId(
+        CASES.map((name) => `aa-${name}`),
+        () => "assemblyai" as const,
+      ),
+      "aa-slow": { kind: "assemblyai", timeout_seconds: 4 },
+    },
+    routes: byId(CASES, (name) => [`aa-${name}/universal-3-pro`, "dg/nova-3"]),
+    apps: {
+      notes: {
+        route: "polls",
+        audio_purpose_policy: "strict",
+        purposes: byId(CASES, (purpose) => purpose),
+        scopes: ["transcribe"],
+        key: KEY,
       },
-    ],
-    connections: [
-      ...CASES.map((name) => ({
-        id: `aa-${name}`,
-        kind: "assemblyai" as const,
-        api_key: "aa-secret",
-        base_url: sandbox.assemblyaiUrl,
-        ...(name === "slow" ? { timeout_seconds: 4 } : {}),
-      })),
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-    ],
-    routes: CASES.map((name) => ({
-      id: name,
-      targets: [
-        { connection: `aa-${name}`, model: "universal-3-pro" },
-        { connection: "dg", model: "nova-3" },
-      ],
-    })),
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "polls",
-            audio_purpose_policy: "strict",
-            purposes: CASES.map((purpose) => ({ purpose, route: purpose })),
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
-          },
-        ],
-      },
-    ],
-  };
+    },
+  });
 }

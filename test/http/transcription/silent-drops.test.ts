@@ -7,6 +7,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
+import { byId, configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 /** One second, two channels. */
@@ -196,20 +197,17 @@ async function outcomesOf(answer: Answer): Promise<readonly (readonly [string, s
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const target = ([connection, model]: readonly [string, string]) => ({ connection, model });
+  const pathOf = (target: readonly [string, string]): string => target.join("/");
   const compatible = (id: "vllm" | "whisper-cpp" | "speaches", features: object, model: string) => ({
-    id,
     kind: "openai-compatible" as const,
     base_url: sandbox.compatibleUrl(id),
     models: { [model]: { capabilities: ["audio_input" as const], dialect: id, features } },
   });
-  return {
-    connections: [
-      {
-        id: "aa",
+  const names = DROPS.flatMap(({ name }) => [name, `${name}-alone`]);
+  return configurationWith(sandbox, {
+    connections: {
+      aa: {
         kind: "assemblyai",
-        api_key: "aa-secret",
-        base_url: sandbox.assemblyaiUrl,
         models: {
           "assemblyai-stt-3-7": {
             capabilities: ["audio_input"],
@@ -217,38 +215,25 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
           },
         },
       },
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-      { id: "el", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
-      {
-        id: "gs",
-        kind: "google-speech",
-        api_key: "ya29.token",
-        base_url: sandbox.googleSpeechUrl,
+      gs: { kind: "google-speech", api_key: "ya29.token" },
+      speaches: compatible("speaches", { diarization: true }, "whisper-large"),
+      vllm: compatible("vllm", { timestamps: ["word"] }, "voxtral"),
+      "whisper-cpp": compatible("whisper-cpp", { detect_language: true }, "whisper"),
+    },
+    routes: Object.fromEntries(
+      DROPS.flatMap(({ name, first, second }) => [
+        [name, [pathOf(first), pathOf(second)]],
+        [`${name}-alone`, [pathOf(first)]],
+      ]),
+    ),
+    apps: {
+      notes: {
+        route: "assemblyai-model",
+        audio_purpose_policy: "strict",
+        purposes: byId(names, (name) => name),
+        scopes: ["transcribe"],
+        key: KEY,
       },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      compatible("speaches", { diarization: true }, "whisper-large"),
-      compatible("vllm", { timestamps: ["word"] }, "voxtral"),
-      compatible("whisper-cpp", { detect_language: true }, "whisper"),
-    ],
-    routes: DROPS.flatMap(({ name, first, second }) => [
-      { id: name, targets: [target(first), target(second)] },
-      { id: `${name}-alone`, targets: [target(first)] },
-    ]),
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "assemblyai-model",
-            audio_purpose_policy: "strict",
-            purposes: DROPS.flatMap(({ name }) =>
-              [name, `${name}-alone`].map((purpose) => ({ purpose, route: purpose })),
-            ),
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
-          },
-        ],
-      },
-    ],
-  };
+    },
+  });
 }

@@ -15,7 +15,8 @@ import { fixture } from "../../audio/build-audio.ts";
 import { inOrder, pcmWav, RATE, silence, syllables } from "../../audio/pcm.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, speech } from "../../harness/client.ts";
-import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { configurationWith } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { attemptsOf as jobAttemptsOf } from "../../jobs/setting.ts";
 import { ended, submit } from "../jobs/jobs.ts";
 
@@ -321,51 +322,25 @@ async function assertSpoolEmpty(): Promise<void> {
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const price = (provider: "deepgram" | "openai" | "assemblyai", model: string) => ({
-    provider,
-    model,
-    usd_per_audio_hour: "3.60",
-    source: "the test",
-    as_of: "2026-11-01",
-  });
   const capped = { capabilities: ["audio_input" as const], limits: { max_seconds: CAP_SECONDS } };
-  const connections = sandboxConnections(sandbox).map((each) =>
-    each.id === "dg" ? { ...each, models: { "nova-3": capped } } : each,
-  );
-  const app = (id: string, secret: string, route: string) => ({
-    id,
-    route,
-    keys: [{ id: `${id}-key`, secret, scopes: ["transcribe" as const, "jobs" as const] }],
+  return configurationWith(sandbox, {
+    scopes: ["transcribe", "jobs"],
+    connections: {
+      dg: { kind: "deepgram", models: { "nova-3": capped } },
+      aa: { kind: "assemblyai", models: { "universal-2": capped } },
+    },
+    prices: { "deepgram/nova-3": "3.60", "openai/whisper-1": "3.60", "assemblyai/universal-2": "3.60" },
+    routes: {
+      alone: { targets: "dg/nova-3", split_long_audio: true },
+      pair: { targets: ["dg/nova-3", "oa/whisper-1"], split_long_audio: true },
+      polled: { targets: "aa/universal-2", split_long_audio: true },
+      whole: "dg/nova-3",
+    },
+    apps: {
+      notes: { route: "alone", key: KEY },
+      pair: { key: PAIR_KEY },
+      polled: { key: POLLED_KEY },
+      whole: { key: WHOLE_KEY },
+    },
   });
-  const dg = { connection: "dg", model: "nova-3" };
-  return {
-    connections: [
-      ...connections,
-      {
-        id: "aa",
-        kind: "assemblyai",
-        api_key: "aa-secret",
-        base_url: sandbox.assemblyaiUrl,
-        models: { "universal-2": capped },
-      },
-    ],
-    prices: [price("deepgram", "nova-3"), price("openai", "whisper-1"), price("assemblyai", "universal-2")],
-    routes: [
-      { id: "alone", targets: [dg], split_long_audio: true },
-      { id: "pair", targets: [dg, { connection: "oa", model: "whisper-1" }], split_long_audio: true },
-      { id: "polled", targets: [{ connection: "aa", model: "universal-2" }], split_long_audio: true },
-      { id: "whole", targets: [dg] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          app("notes", KEY, "alone"),
-          app("pair", PAIR_KEY, "pair"),
-          app("polled", POLLED_KEY, "polled"),
-          app("whole", WHOLE_KEY, "whole"),
-        ],
-      },
-    ],
-  };
 }

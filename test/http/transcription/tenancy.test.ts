@@ -7,6 +7,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import { announceChange } from "../../../src/storage/connection/announce.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, speech } from "../../harness/client.ts";
+import { configurationWith } from "../../harness/configuration.ts";
 import { configurationOf, PEPPER, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
@@ -21,69 +22,44 @@ const KEYS = {
   revoked: "key-that-is-revoked-by-a-test-0001",
   expired: "key-that-has-expired-by-a-test-001",
 } as const;
+const READING = ["transcribe", "routing:read"] as const;
 /** Whatever tells a caller where its audio went. */
 const NAMES = ["deepgram", "openai", "nova-3", "whisper-1", "conn-alpha", "conn-beta", "conn-own", "route-own"];
 
-function tenants(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): ConfigurationFile {
-  const key = (id: string, secret: string, scopes: readonly ("transcribe" | "routing:read")[] = ["transcribe"]) => ({
-    id,
-    secret,
-    scopes: [...scopes],
-  });
-  return {
-    connections: [
-      { id: "conn-alpha", kind: "deepgram", api_key: "platform-alpha", base_url: sandbox.deepgramUrl },
-      { id: "conn-beta", kind: "openai", api_key: "platform-beta", base_url: sandbox.openaiUrl },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "conn-alpha", model: "nova-3" },
-          { connection: "conn-beta", model: "whisper-1" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        connections: [{ id: "conn-own", kind: "deepgram", api_key: "acme-own-1111", base_url: sandbox.deepgramUrl }],
-        routes: [{ id: "route-own", targets: [{ connection: "conn-own", model: "nova-3" }] }],
-        apps: [
-          {
-            id: "notes",
+const tenants = (sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    connections: {
+      "conn-alpha": { kind: "deepgram", api_key: "platform-alpha" },
+      "conn-beta": { kind: "openai", api_key: "platform-beta" },
+    },
+    routes: { speech: ["conn-alpha/nova-3", "conn-beta/whisper-1"] },
+    workspaces: {
+      acme: {
+        connections: { "conn-own": { kind: "deepgram", api_key: "acme-own-1111" } },
+        routes: { "route-own": "conn-own/nova-3" },
+        apps: {
+          notes: {
             route: "speech",
-            keys: [
-              key("notes", KEYS.notes),
-              key("notes-too", KEYS.notesToo),
-              key("revoked", KEYS.revoked),
-              key("expired", KEYS.expired),
-              key("reader", KEYS.reader, ["transcribe", "routing:read"]),
-            ],
+            keys: {
+              notes: KEYS.notes,
+              "notes-too": KEYS.notesToo,
+              revoked: KEYS.revoked,
+              expired: KEYS.expired,
+              reader: { secret: KEYS.reader, scopes: READING },
+            },
           },
-          { id: "tasks", route: "speech", keys: [key("tasks", KEYS.tasks)] },
-          {
-            id: "private",
-            route: "route-own",
-            keys: [key("private", KEYS.private, ["transcribe", "routing:read"])],
-          },
-        ],
+          tasks: { route: "speech", keys: { tasks: KEYS.tasks } },
+          private: { route: "route-own", scopes: READING, keys: { private: KEYS.private } },
+        },
       },
-      {
-        id: "other",
+      other: {
         // The same id as the platform's: in this workspace, and in no other, it takes its place.
-        connections: [{ id: "conn-alpha", kind: "deepgram", api_key: "other-own-2222", base_url: sandbox.deepgramUrl }],
-        apps: [
-          {
-            id: "app",
-            route: "speech",
-            keys: [key("other", KEYS.other), key("other-reader", KEYS.otherReader, ["transcribe", "routing:read"])],
-          },
-        ],
+        connections: { "conn-alpha": { kind: "deepgram", api_key: "other-own-2222" } },
+        apps: { app: { keys: { other: KEYS.other, "other-reader": { secret: KEYS.otherReader, scopes: READING } } } },
       },
-    ],
-  };
-}
+    },
+  });
 
 let gateway: TestGateway;
 before(async () => {

@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
+import { byId, configurationWith, target } from "../../harness/configuration.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const STARTS = {
@@ -23,43 +24,29 @@ const cases = Object.entries(STARTS).flatMap(([start, [prefix, path]]) =>
 
 /** One app, and a key of it, for each connection. */
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const connection = (id: string, base: string, settings = {}) => ({
-    connection: {
-      id,
-      kind: "openai-compatible" as const,
-      base_url: `${sandbox.origin}${base}`,
-      models: {
-        base: {
-          capabilities: ["audio_input" as const],
-          dialect: "whisper-cpp",
-          features: { timestamps: ["segment" as const], detect_language: true },
-        },
-      },
-    },
-    settings,
-  });
-  const all = [
-    ...cases.map(({ id, base }) => connection(id, base)),
-    connection("elsewhere", "/compatible/nowhere"),
-    connection("named-wrongly", "/compatible/whisper-cpp/v1", { transcribe_path: "/audio/transcribe" }),
-  ];
-  return {
-    connections: all.map(({ connection: each }) => each),
-    routes: all.map(({ connection: { id }, settings }) => ({
-      id,
-      targets: [{ connection: id, model: "base", settings }],
-    })),
-    workspaces: [
-      {
-        id: "acme",
-        apps: all.map(({ connection: { id } }) => ({
-          id,
-          route: id,
-          keys: [{ id: `${id}-key`, secret: keyOf(id), scopes: ["transcribe" as const] }],
-        })),
-      },
-    ],
+  const base = {
+    capabilities: ["audio_input" as const],
+    features: { timestamps: ["segment" as const], detect_language: true },
   };
+  const paths: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(cases.map((each) => [each.id, each.base])),
+    elsewhere: "/compatible/nowhere",
+    "named-wrongly": "/compatible/whisper-cpp/v1",
+  };
+  const ids = Object.keys(paths);
+  return configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    connections: byId(ids, (id) => ({
+      kind: "openai-compatible",
+      base_url: `${sandbox.origin}${paths[id]}`,
+      models: { base: { ...base, dialect: "whisper-cpp" } },
+    })),
+    routes: {
+      ...byId(ids, (id) => `${id}/base`),
+      "named-wrongly": [target("named-wrongly/base", { settings: { transcribe_path: "/audio/transcribe" } })],
+    },
+    apps: byId(ids, (id) => ({ key: keyOf(id) })),
+  });
 }
 
 const keyOf = (id: string): string => `key-of-${id}-`.padEnd(32, "0");

@@ -2,6 +2,7 @@
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type Answer, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { configurationWith, target } from "../../harness/configuration.ts";
 
 export const KEYS = {
   acme: "key-of-the-app-that-translates-01",
@@ -14,20 +15,11 @@ export const KEYS = {
 
 /** whisper-1 on the platform's account costs 0.001 USD a second; the workspace `own` pays its own account. */
 export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): ConfigurationFile {
-  const key = (id: string, secret: string, scope: "transcribe" | "chat" = "transcribe") => ({
-    id,
-    secret,
-    scopes: [scope],
-  });
-  return {
-    prices: [
-      { provider: "openai", model: "whisper-1", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" },
-    ],
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-      {
-        id: "local",
+  return configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "openai/whisper-1": "3.6" },
+    connections: {
+      local: {
         kind: "openai-compatible",
         api_key: "oa-secret",
         base_url: sandbox.openaiUrl,
@@ -38,36 +30,28 @@ export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">)
           },
         },
       },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3", profiles: ["fast"] },
-          { connection: "oa", model: "whisper-1", profiles: ["balanced"] },
-        ],
-        purposes: [{ purpose: "abroad", description: "Calls from abroad", route: "speech" }],
+    },
+    routes: {
+      speech: {
+        targets: [target("dg/nova-3", { profiles: ["fast"] }), target("oa/whisper-1", { profiles: ["balanced"] })],
+        purposes: { abroad: { description: "Calls from abroad", route: "speech" } },
       },
-      { id: "local", targets: [{ connection: "local", model: "whisper-1" }] },
-      { id: "deaf", targets: [{ connection: "dg", model: "nova-3" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "app", route: "speech", keys: [key("app", KEYS.acme), key("chat", KEYS.chatOnly, "chat")] },
-          { id: "local", route: "local", keys: [key("local", KEYS.local)] },
-          { id: "deaf", route: "deaf", keys: [key("deaf", KEYS.deaf)] },
-          { id: "strict", route: "speech", audio_purpose_policy: "strict", keys: [key("strict", KEYS.strict)] },
-        ],
+      local: "local/whisper-1",
+      deaf: "dg/nova-3",
+    },
+    apps: {
+      app: { keys: { app: KEYS.acme, chat: { secret: KEYS.chatOnly, scopes: ["chat"] } } },
+      local: { key: KEYS.local },
+      deaf: { key: KEYS.deaf },
+      strict: { audio_purpose_policy: "strict", key: KEYS.strict },
+    },
+    workspaces: {
+      own: {
+        connections: { oa: { kind: "openai", api_key: "account-own" } },
+        apps: { app: { keys: { own: KEYS.own } } },
       },
-      {
-        id: "own",
-        connections: [{ id: "oa", kind: "openai", api_key: "account-own", base_url: sandbox.openaiUrl }],
-        apps: [{ id: "app", route: "speech", keys: [key("own", KEYS.own)] }],
-      },
-    ],
-  };
+    },
+  });
 }
 
 export function translate(origin: string, call: TranscriptionCall = {}): Promise<Answer> {

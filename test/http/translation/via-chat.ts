@@ -5,11 +5,9 @@ import { generateKey } from "../../../src/auth/key-format.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type ChatUpstream, startChatUpstream } from "../../harness/chat-upstream.ts";
 import { type Answer, postForm, type TranscriptionCall } from "../../harness/client.ts";
+import { type AppParts, configurationWith, type ConnectionSettings } from "../../harness/configuration.ts";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { attemptsOf } from "../chat/chat-gateway.ts";
-
-type File = ConfigurationFile;
-type App = NonNullable<NonNullable<File["workspaces"]>[number]["apps"]>[number];
 
 /** One second exactly: 0.001 USD of nova-3. A chat of `one` costs 1 USD per million tokens in, 10 out. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -27,7 +25,7 @@ const APPS = {
   money: { budgets: [{ period: "total", limit_usd: "0.0105" }] },
   seconds: { budgets: [{ period: "total", limit_audio_seconds: 1 }] },
   quota: { quota: { tokens_per_minute: 10 } },
-} as const satisfies Record<string, object>;
+} satisfies Record<string, AppParts>;
 export type AppName = keyof typeof APPS | "own" | "planned" | "test";
 
 const TEST_KEY = generateKey("test");
@@ -54,61 +52,44 @@ export async function startViaChat(options: Omit<TestGatewayOptions, "file"> = {
   };
 }
 
-function fileOf(sandbox: Sandbox, first: ChatUpstream, second: ChatUpstream): File {
-  const speech = { connection: "dg", model: "nova-3" };
-  const chats = [
-    { connection: "first", model: "one" },
-    { connection: "second", model: "two" },
-  ];
-  const app = (name: AppName, rest: object = {}): App => ({
-    id: name,
-    route: "via",
-    keys: [{ id: `${name}-key`, secret: secretOf(name), scopes: ["transcribe", "jobs"] }],
-    ...rest,
+function fileOf(sandbox: Sandbox, first: ChatUpstream, second: ChatUpstream): ConfigurationFile {
+  const chats = ["first/one", "second/two"];
+  const app = (name: AppName, settings: AppParts = {}) => ({
+    [name]: { route: "via", key: secretOf(name), ...settings },
   });
-  const connections = [
-    { id: "dg", kind: "deepgram" as const, api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-    { id: "oa", kind: "openai" as const, api_key: "oa-secret", base_url: sandbox.openaiUrl },
-    chatConnection("first", first.url, "one"),
-    chatConnection("second", second.url, "two"),
-  ];
-  return {
-    plans: [{ id: "starter", monthly_chat_tokens: 5_000, credits_usd: "1" }],
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" },
-      ...["one", "two"].map((model, index) => ({
-        provider: "openai-compatible" as const,
-        model,
-        usd_per_million_input_tokens: String(index + 1),
-        usd_per_million_output_tokens: "10",
-        source: "test",
-        as_of: "2026-11-01",
-      })),
-    ],
+  const connections = {
+    dg: "deepgram",
+    oa: "openai",
+    first: chatConnection(first.url, "one"),
+    second: chatConnection(second.url, "two"),
+  } as const;
+  return configurationWith(sandbox, {
+    scopes: ["transcribe", "jobs"],
+    plans: { starter: { monthly_chat_tokens: 5_000, credits_usd: "1" } },
+    prices: {
+      "deepgram/nova-3": "3.6",
+      "openai-compatible/one": ["1", "10"],
+      "openai-compatible/two": ["2", "10"],
+    },
     connections,
-    routes: [
-      { id: "via", targets: [speech, ...chats], translate_via_chat: true },
-      { id: "native", targets: [speech, { connection: "oa", model: "whisper-1" }, ...chats], translate_via_chat: true },
-      { id: "off", targets: [speech, ...chats] },
-      { id: "mute", targets: [speech], translate_via_chat: true },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [...Object.entries(APPS).map(([name, rest]) => app(name as AppName, rest)), app("test")],
-      },
-      { id: "own", connections: [...connections], apps: [app("own")] },
-      { id: "planned", plan: "starter", apps: [app("planned")] },
-    ],
-  };
+    routes: {
+      via: { targets: ["dg/nova-3", ...chats], translate_via_chat: true },
+      native: { targets: ["dg/nova-3", "oa/whisper-1", ...chats], translate_via_chat: true },
+      off: ["dg/nova-3", ...chats],
+      mute: { targets: "dg/nova-3", translate_via_chat: true },
+    },
+    apps: Object.assign({}, ...Object.entries(APPS).map(([name, more]) => app(name as AppName, more)), app("test")),
+    workspaces: {
+      own: { connections, apps: app("own") },
+      planned: { plan: "starter", apps: app("planned") },
+    },
+  });
 }
 
-function chatConnection(id: string, baseUrl: string, model: string): NonNullable<File["connections"]>[number] {
+function chatConnection(url: string, model: string): ConnectionSettings {
   return {
-    id,
     kind: "openai-compatible",
-    api_key: `${id}-secret`,
-    base_url: baseUrl,
+    base_url: url,
     timeout_seconds: 5,
     models: { [model]: { capabilities: ["chat"], limits: { max_output_tokens: 1_000 } } },
   };

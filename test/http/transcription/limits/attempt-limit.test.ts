@@ -7,6 +7,7 @@ import { warnOfLargeRoutes } from "../../../../src/directory/large-routes.ts";
 import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { createLogger } from "../../../../src/lib/logger.ts";
 import { type Answer, detailsOf, postForm, postJson } from "../../../harness/client.ts";
+import { byId, configurationWith } from "../../../harness/configuration.ts";
 import { neverResting, startGateway, type TestGateway } from "../../../harness/gateway.ts";
 import { ended, submit } from "../../jobs/jobs.ts";
 import { call, START, errorIn, FINISH, samples } from "../../realtime/setup.ts";
@@ -16,43 +17,26 @@ const LIMIT = 5;
 const ROUTES = ["files", "streams", "live", "chat", "translated", "twice"] as const;
 const keyOf = (route: (typeof ROUTES)[number]) => `key-of-the-app-on-the-route-${route}-1`;
 
-const each = (make: (index: number) => object) => Array.from({ length: TARGETS }, (_, index) => make(index));
-const dg = (index: number) => ({ connection: `dg-${index}`, model: "nova-3" });
-const chat = (index: number) => ({ connection: `oa-${index}`, model: "gpt-4.1-mini" });
+const eight = (kind: "dg" | "oa", model: string) =>
+  Array.from({ length: TARGETS }, (_, at) => `${kind}-${at}/${model}`);
+const connectionsOf = (kind: "dg" | "oa") => Array.from({ length: TARGETS }, (_, at) => `${kind}-${at}`);
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const connections = Array.from({ length: TARGETS }, (_, index) => [
-    { id: `dg-${index}`, kind: "deepgram" as const, api_key: "secret", base_url: sandbox.deepgramUrl },
-    { id: `oa-${index}`, kind: "openai" as const, api_key: "secret", base_url: sandbox.openaiUrl },
-  ]).flat();
-  const targets = {
-    files: each(dg),
-    streams: each((index) => ({ connection: `oa-${index}`, model: "gpt-4o-transcribe" })),
-    live: each(dg),
-    chat: each(chat),
-    translated: [...each(dg), ...each(chat)],
-    twice: each(dg),
-  };
-  return {
-    connections,
-    routes: ROUTES.map((id) => ({
-      id,
-      targets: targets[id] as NonNullable<ConfigurationFile["routes"]>[number]["targets"],
-      translate_via_chat: id === "translated",
-      may_pay_twice: id === "twice",
-    })),
-    workspaces: [
-      {
-        id: "acme",
-        apps: ROUTES.map((route) => ({
-          id: route,
-          route,
-          keys: [{ id: `${route}-key`, secret: keyOf(route), scopes: ["transcribe", "chat", "jobs"] }],
-        })),
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    connections: {
+      ...byId(connectionsOf("dg"), () => "deepgram" as const),
+      ...byId(connectionsOf("oa"), () => "openai" as const),
+    },
+    routes: {
+      files: eight("dg", "nova-3"),
+      streams: eight("oa", "gpt-4o-transcribe"),
+      live: eight("dg", "nova-3"),
+      chat: eight("oa", "gpt-4.1-mini"),
+      translated: { targets: [...eight("dg", "nova-3"), ...eight("oa", "gpt-4.1-mini")], translate_via_chat: true },
+      twice: { targets: eight("dg", "nova-3"), may_pay_twice: true },
+    },
+    apps: byId(ROUTES, (route) => ({ key: keyOf(route) })),
+  });
 
 let gateway: TestGateway;
 before(async () => {

@@ -12,8 +12,9 @@ import type { GatewayServices } from "../../../../src/gateway/services.ts";
 import { fixture } from "../../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, send } from "../../../harness/client.ts";
 import { ended, submit } from "../../jobs/jobs.ts";
+import { type AppParts, byId, configurationWith } from "../../../harness/configuration.ts";
 import { shiftClock } from "../../../harness/postgres/database.ts";
-import { sandboxConnections, startGateway, type TestGateway } from "../../../harness/gateway.ts";
+import { startGateway, type TestGateway } from "../../../harness/gateway.ts";
 
 /** One second, two channels. nova-3 costs 0.001 USD a second, nova-2 as much for each channel. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -32,7 +33,7 @@ const APPS = {
   hourly: { quota: { audio_seconds_per_hour: 2 } },
   "one-left": { quota: { requests_per_minute: 1 } },
   told: { quota: { requests_per_minute: 500, audio_seconds_per_hour: 90, tokens_per_minute: 700, concurrent: 9 } },
-} as const;
+} satisfies Record<string, AppParts>;
 type AppName = keyof typeof APPS;
 const secretOf = (app: string) => `test-key-of-the-app-${app}-0001`;
 
@@ -295,50 +296,20 @@ function withGate(services: GatewayServices): GatewayServices {
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const priced = { usd_per_audio_hour: "3.60", source: "test", as_of: "2026-11-01" };
-  const route = (id: string, connection: string, model: string) => ({ id, targets: [{ connection, model }] });
-  return {
-    prices: [
-      { provider: "deepgram", model: "nova-3", ...priced },
-      { provider: "deepgram", model: "nova-2", per_channel: true, ...priced },
-    ],
-    connections: sandboxConnections(sandbox),
-    routes: [
-      {
-        id: "cheaper",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-      },
-      {
-        id: "dear",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "dg", model: "nova-2" },
-        ],
-      },
-      route("speech", "dg", "nova-3"),
-      route("channels", "dg", "nova-2"),
-      route("unpriced", "oa", "whisper-1"),
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: Object.entries(APPS).map(([id, settings]) => ({
-          route: "speech",
-          id,
-          ...structuredClone(settings),
-          keys: [
-            {
-              id: `${id}-key`,
-              secret: secretOf(id),
-              scopes: ["transcribe" as const, "jobs" as const],
-              ...(id === "told" ? { quota: { requests_per_minute: 50, audio_seconds_per_hour: 900 } } : {}),
-            },
-          ],
-        })) as NonNullable<NonNullable<ConfigurationFile["workspaces"]>[number]["apps"]>,
-      },
-    ],
-  };
+  const told = { secret: secretOf("told"), quota: { requests_per_minute: 50, audio_seconds_per_hour: 900 } };
+  return configurationWith(sandbox, {
+    scopes: ["transcribe", "jobs"],
+    prices: { "deepgram/nova-3": "3.60", "deepgram/nova-2": { usd_per_audio_hour: "3.60", per_channel: true } },
+    routes: {
+      speech: "dg/nova-3",
+      cheaper: ["dg/nova-3", "oa/whisper-1"],
+      dear: ["dg/nova-3", "dg/nova-2"],
+      channels: "dg/nova-2",
+      unpriced: "oa/whisper-1",
+    },
+    apps: {
+      ...byId(Object.keys(APPS) as AppName[], (id) => ({ ...APPS[id], key: secretOf(id) })),
+      told: { ...APPS.told, keys: { "told-key": told } },
+    },
+  });
 }

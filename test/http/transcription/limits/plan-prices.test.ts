@@ -7,6 +7,7 @@ import { generateKey } from "../../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { assignableModels } from "../../../../src/contract/admin/workspace-models.ts";
 import { envelopeOf, get, postForm, postJson } from "../../../harness/client.ts";
+import { byId, configurationWith } from "../../../harness/configuration.ts";
 import { startGateway, type TestGateway } from "../../../harness/gateway.ts";
 import { ended, JOBS, submit } from "../../jobs/jobs.ts";
 import { call, errorIn, FINISH, samples, speak, START } from "../../realtime/setup.ts";
@@ -30,82 +31,49 @@ const TEST_KEY = generateKey("test");
 const ADMIN_KEY = "key-of-the-administrator-of-paying";
 const OPERATOR_KEY = "key-of-the-operator-of-everything1";
 
-const UNPRICED = { connection: "oa", model: "whisper-1" };
-const PRICED = { connection: "dg", model: "nova-3" };
-const FREE = { connection: "dg", model: "nova-2" };
-const UNPRICED_CHAT = { connection: "oa", model: "gpt-4.1" };
-const PRICED_CHAT = { connection: "oa", model: "gpt-4.1-mini" };
-const OWN = { connection: "mine", model: "whisper-1" };
+const UNPRICED = "oa/whisper-1";
+const PRICED = "dg/nova-3";
+const FREE = "dg/nova-2";
+const UNPRICED_CHAT = "oa/gpt-4.1";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const read = { source: "test", as_of: "2026-11-01" };
-  const route = (id: RouteName, ...targets: readonly object[]) => ({
-    id,
-    targets: targets as NonNullable<ConfigurationFile["routes"]>[number]["targets"],
-    translate_via_chat: id === "translated",
-  });
-  const key = (id: string, secret: string) => ({
-    id,
-    secret,
-    scopes: ["transcribe", "chat", "jobs", "routing:read"] as const,
-  });
-  const apps = (workspace: WorkspaceName) =>
-    ROUTES.filter((id) => workspace === "paying" || id !== "own").map((id) => ({
-      id,
-      route: id,
-      keys: [
-        { ...key(id, keyOf(workspace, id)), scopes: [...key(id, "").scopes] },
-        ...(workspace === "paying" && id === "unpriced"
-          ? [{ ...key("test", TEST_KEY), scopes: [...key(id, "").scopes] }]
-          : []),
-      ],
-    }));
-  return {
-    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-    plans: [
-      { id: "small", monthly_chat_tokens: 1_000_000, credits_usd: "10.00" },
-      { id: "empty", monthly_chat_tokens: 0, credits_usd: "0" },
-    ],
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", ...read },
-      { provider: "deepgram", model: "nova-2", free: true },
-      {
-        provider: "openai",
-        model: "gpt-4.1-mini",
-        usd_per_million_input_tokens: "1",
-        usd_per_million_output_tokens: "2",
-        ...read,
-      },
-    ],
-    connections: [
-      { id: "oa", kind: "openai", api_key: "secret", base_url: sandbox.openaiUrl },
-      { id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl },
-    ],
-    routes: [
-      route("live", { connection: "dg", model: "nova-3-medical" }, { connection: "oa", model: "gpt-4o-transcribe" }),
-      route("unpriced", UNPRICED),
-      route("mixed", UNPRICED, PRICED),
-      route("free", FREE),
-      route("chat", UNPRICED_CHAT),
-      route("cheap-chat", UNPRICED_CHAT, PRICED_CHAT),
-      route("translated", PRICED, UNPRICED_CHAT),
-      route("priced", PRICED),
-      route("priced-free", PRICED, FREE),
-    ],
-    workspaces: [
-      {
-        id: "paying",
+const appsOf = (workspace: WorkspaceName) =>
+  byId(
+    ROUTES.filter((id) => workspace === "paying" || id !== "own"),
+    (id) => ({
+      key: keyOf(workspace, id),
+      ...(workspace === "paying" && id === "unpriced" && { keys: { test: TEST_KEY } }),
+    }),
+  );
+
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe", "chat", "jobs", "routing:read"],
+    operator: OPERATOR_KEY,
+    plans: { small: { monthly_chat_tokens: 1_000_000, credits_usd: "10.00" }, empty: {} },
+    prices: { "deepgram/nova-3": "0.36", "deepgram/nova-2": "free", "openai/gpt-4.1-mini": ["1", "2"] },
+    routes: {
+      live: ["dg/nova-3-medical", "oa/gpt-4o-transcribe"],
+      unpriced: UNPRICED,
+      mixed: [UNPRICED, PRICED],
+      free: FREE,
+      chat: UNPRICED_CHAT,
+      "cheap-chat": [UNPRICED_CHAT, "oa/gpt-4.1-mini"],
+      translated: { targets: [PRICED, UNPRICED_CHAT], translate_via_chat: true },
+      priced: PRICED,
+      "priced-free": [PRICED, FREE],
+    },
+    workspaces: {
+      paying: {
         plan: "small",
-        connections: [{ id: "mine", kind: "openai", api_key: "own-secret", base_url: sandbox.openaiUrl }],
-        routes: [route("own", OWN)],
-        apps: apps("paying"),
-        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
+        connections: { mine: "openai" },
+        routes: { own: "mine/whisper-1" },
+        apps: appsOf("paying"),
+        admin: ADMIN_KEY,
       },
-      { id: "unlimited", apps: apps("unlimited") },
-      { id: "spent", plan: "empty", apps: apps("spent") },
-    ],
-  };
-}
+      unlimited: { apps: appsOf("unlimited") },
+      spent: { plan: "empty", apps: appsOf("spent") },
+    },
+  });
 
 let gateway: TestGateway;
 before(async () => {

@@ -1,6 +1,7 @@
 // A stream of a transcript whose first content is late: the status line goes out with the first ping, and what comes then are events.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
+import { configurationWith } from "../../../harness/configuration.ts";
 import type { Sandbox } from "../../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { errorBody } from "../../../../src/contract/error-body.ts";
@@ -11,31 +12,12 @@ import { attempts, completed, deltas, names, streamForm } from "./streamed.ts";
 
 const SILENT_KEY = "key-of-the-app-that-cannot-stream";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    connections: [{ id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl }],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "oa", model: "gpt-4o-transcribe" },
-          { connection: "oa", model: "gpt-4o-mini-transcribe" },
-        ],
-      },
-      { id: "whole", targets: [{ connection: "oa", model: "whisper-1" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [key("notes", KEY)] },
-          { id: "whole", route: "whole", keys: [key("whole", SILENT_KEY)] },
-        ],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    routes: { speech: ["oa/gpt-4o-transcribe", "oa/gpt-4o-mini-transcribe"], whole: "oa/whisper-1" },
+    apps: { notes: { key: KEY }, whole: { key: SILENT_KEY } },
+  });
 
 // Every first content is late.
 const gateway = await startGateway({

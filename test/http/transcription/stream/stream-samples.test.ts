@@ -9,6 +9,7 @@ import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { fixture } from "../../../audio/build-audio.ts";
 import { pcmWav, syllables } from "../../../audio/pcm.ts";
 import { detailsOf, postForm } from "../../../harness/client.ts";
+import { configurationWith } from "../../../harness/configuration.ts";
 import { KEY } from "../../../harness/gateway.ts";
 import { startQuietGateway } from "../../../harness/quiet-gateway.ts";
 import { until } from "../../../harness/until.ts";
@@ -17,35 +18,13 @@ import { attempts, completed, deltas, segments, streamForm } from "./streamed.ts
 const PAIR_KEY = "test-key-of-the-pair-app-000001";
 const MODEL = "universal-streaming-english";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    prices: [{ provider: "assemblyai", model: MODEL, usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" }],
-    connections: [
-      { id: "aa", kind: "assemblyai", api_key: "aa-secret-abcd", base_url: sandbox.assemblyaiUrl },
-      { id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl },
-    ],
-    routes: [
-      { id: "samples", targets: [{ connection: "aa", model: MODEL }] },
-      {
-        id: "pair",
-        targets: [
-          { connection: "aa", model: MODEL },
-          { connection: "dg", model: "nova-3" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "samples", keys: [key("notes", KEY)] },
-          { id: "pair", route: "pair", keys: [key("pair", PAIR_KEY)] },
-        ],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { [`assemblyai/${MODEL}`]: "0.36" },
+    routes: { samples: `aa/${MODEL}`, pair: [`aa/${MODEL}`, "dg/nova-3"] },
+    apps: { notes: { key: KEY }, pair: { key: PAIR_KEY } },
+  });
 
 const gateway = await startQuietGateway(file);
 

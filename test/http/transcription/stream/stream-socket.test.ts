@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
+import { configurationWith } from "../../../harness/configuration.ts";
 import { errorBody } from "../../../../src/contract/error-body.ts";
 import { detailsOf, postForm, speech } from "../../../harness/client.ts";
 import { KEY } from "../../../harness/gateway.ts";
@@ -10,29 +11,14 @@ import { startQuietGateway } from "../../../harness/quiet-gateway.ts";
 import { until } from "../../../harness/until.ts";
 import { attempts, completed, deltas, names, segments, streamForm } from "./streamed.ts";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  return {
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
-    ],
-    connections: [{ id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl }],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "dg", model: "nova-3" },
-          { connection: "dg", model: "nova-2" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe"] }] }],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "deepgram/nova-3": "0.36" },
+    connections: { dg: { kind: "deepgram", api_key: "dg-secret-abcd" } },
+    routes: { speech: ["dg/nova-3", "dg/nova-2"] },
+    apps: { notes: { key: KEY } },
+  });
 
 const gateway = await startQuietGateway(file);
 

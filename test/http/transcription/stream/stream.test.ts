@@ -7,6 +7,7 @@ import { errorBody } from "../../../../src/contract/error-body.ts";
 import { routingDecision } from "../../../../src/contract/transcription.ts";
 import { pcmWav, silence } from "../../../audio/pcm.ts";
 import { detailsOf, postForm, type TranscriptionCall } from "../../../harness/client.ts";
+import { configurationWith } from "../../../harness/configuration.ts";
 import { KEY } from "../../../harness/gateway.ts";
 import { startQuietGateway } from "../../../harness/quiet-gateway.ts";
 import { until } from "../../../harness/until.ts";
@@ -14,51 +15,16 @@ import { attempts, completed, deltas, names, segments, streamForm } from "./stre
 
 const SILENT_KEY = "key-of-the-app-that-cannot-stream";
 
-function file(sandbox: Sandbox): ConfigurationFile {
-  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
-  return {
-    prices: [
-      {
-        provider: "openai",
-        model: "gpt-4o-transcribe",
-        usd_per_audio_hour: "3.6",
-        source: "test",
-        as_of: "2026-11-01",
-      },
-    ],
-    connections: [
-      { id: "el", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
-      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
-    ],
-    routes: [
-      {
-        id: "speech",
-        targets: [
-          { connection: "el", model: "scribe_v2" },
-          { connection: "oa", model: "gpt-4o-transcribe" },
-          { connection: "oa", model: "gpt-4o-mini-transcribe" },
-          { connection: "oa", model: "gpt-4o-transcribe-diarize" },
-        ],
-      },
-      {
-        id: "whole",
-        targets: [
-          { connection: "el", model: "scribe_v2" },
-          { connection: "oa", model: "whisper-1" },
-        ],
-      },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [key("notes", KEY)] },
-          { id: "whole", route: "whole", keys: [key("whole", SILENT_KEY)] },
-        ],
-      },
-    ],
-  };
-}
+const file = (sandbox: Sandbox): ConfigurationFile =>
+  configurationWith(sandbox, {
+    scopes: ["transcribe"],
+    prices: { "openai/gpt-4o-transcribe": "3.6" },
+    routes: {
+      speech: ["el/scribe_v2", "oa/gpt-4o-transcribe", "oa/gpt-4o-mini-transcribe", "oa/gpt-4o-transcribe-diarize"],
+      whole: ["el/scribe_v2", "oa/whisper-1"],
+    },
+    apps: { notes: { key: KEY }, whole: { key: SILENT_KEY } },
+  });
 
 const gateway = await startQuietGateway(file);
 

@@ -1,0 +1,34 @@
+// Every example is in the index, says how to run it, contains no secret and is run by a test.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "./example-gateway.ts";
+
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const EXAMPLES = globSync("examples/*/**/*.*", { cwd: ROOT, exclude: ["**/data/**", "**/node_modules/**"] });
+
+test("api.examples: each example is in the index, begins with what it is and how to run it, and is named by a test", () => {
+  const index = read("examples/README.md");
+  const tests = [...globSync("test/examples/*.ts", { cwd: ROOT }), "test/webhooks/receivers.test.ts"]
+    .map(read)
+    .join("");
+  assert.ok(EXAMPLES.length > 10);
+  for (const file of EXAMPLES) {
+    const path = file.replaceAll("\\", "/").replace("examples/", "");
+    assert.ok(index.includes(`(${path})`), `examples/README.md has no link to ${path}`);
+    const head = read(file).split("\n").slice(0, 5).join("\n");
+    assert.match(head, /^(?:#!.*\n)?(?:#|\/\/) [A-Z]/u, path);
+    assert.match(head, /\n(?:#|\/\/) {3}\S/u, `${path} does not say how to run it`);
+    assert.ok(tests.includes(basename(path)), `no test runs ${path}`);
+  }
+});
+
+test("api.examples: no example contains a secret, or the address of a machine", () => {
+  for (const file of EXAMPLES)
+    assert.doesNotMatch(
+      read(file),
+      /svc_[a-z0-9]{8}|whsec_[A-Za-z0-9]|\bsk-|(?<!\d)(?!127\.|0\.)\d+\.\d+\.\d+\.\d+/u,
+      file,
+    );
+});

@@ -1,0 +1,35 @@
+// The examples with OpenAI's clients, run where those are installed: that for Node.js in test/sdk-oracle (`npm run oracle`), that for Python for the program
+// in PATCHBAY_TEST_PYTHON, or else python3.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type ExampleGateway, ROOT, startExampleGateway, TRANSCRIPT } from "./example-gateway.ts";
+
+const CLIENT = join(ROOT, "test/sdk-oracle/node_modules/openai");
+const PYTHON = process.env["PATCHBAY_TEST_PYTHON"] ?? "python3";
+const hasPythonClient = spawnSync(PYTHON, ["-c", "import openai"]).status === 0;
+/** The sandbox counts the words of the question, which contains the transcript. */
+const PRINTED = /^\[simulated transcript, 14\.4 s, mono\]\n\[simulated .*\]\n$/u;
+
+let gateway: ExampleGateway;
+before(async () => {
+  gateway = await startExampleGateway();
+});
+after(() => gateway[Symbol.asyncDispose]());
+
+test("api.examples: openai-sdk-node/transcribe-and-chat.mjs prints the transcript and the streamed answer", {
+  skip: existsSync(CLIENT) ? false : "OpenAI's client is not installed: npm ci --prefix test/sdk-oracle",
+}, async () => {
+  symlinkSync(CLIENT, join(gateway.folder, "node_modules/openai"));
+  const printed = await gateway.run([process.execPath, "examples/openai-sdk-node/transcribe-and-chat.mjs", "call.mp3"]);
+  assert.ok(printed.startsWith(TRANSCRIPT));
+  assert.match(printed, PRINTED);
+});
+
+test("api.examples: openai-sdk-python/transcribe_and_chat.py prints the transcript and the streamed answer", {
+  skip: hasPythonClient ? false : `${PYTHON} has no package openai: install it, or set PATCHBAY_TEST_PYTHON`,
+}, async () => {
+  assert.match(await gateway.run([PYTHON, "examples/openai-sdk-python/transcribe_and_chat.py", "call.mp3"]), PRINTED);
+});
