@@ -1,7 +1,6 @@
 // One call to one chat target: reserved durably before the first byte is sent, settled exactly once, with its usage recorded however it ends
 // [chat.reserve-and-settle].
 import { newId } from "../../contract/ids.ts";
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { AttemptOutcome, Settled, Settlement, SlotEnd, TokenUsage } from "../../metering/ledger-entries.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat/chat-provider.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
@@ -34,7 +33,7 @@ export interface ChatAttempt {
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** Charges the attempt by its usage, and completes the idempotency slot if there is one. */
-  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => MaybePromise<Settled>;
+  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<Settled>;
   /**
    * Called when no part of the call is running any more. Charged only if the caller aborted it after it was sent. After an internal error the outcome of the
    * call is unknown.
@@ -104,9 +103,9 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     callWatch.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): MaybePromise<Settled> => {
+  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): Promise<Settled> => {
     const settlement = settlementOf(billing, usage, facts);
-    return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, () =>
+    return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, async () =>
       ledger.settle({ attemptId, outcome, ...settlement }),
     );
   };
