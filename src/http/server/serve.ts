@@ -12,7 +12,7 @@ import { onFirstRead, watchBodyRate } from "../body/body-rate.ts";
 import { refuseEncoding } from "../body/content-type.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, exchangeOf } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
 import type { Recorded } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
@@ -49,12 +49,12 @@ export function serve<P extends EdgePrincipal>(
   const refusesQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
     const { principal, authenticate } = await callerOf(request).catch((error: unknown) => {
-      openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
+      openRecord(contract, frame, { endpoint, request, reply, principal: null });
       return throwIfDatabaseUnavailable(error);
     });
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
-    const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
+    const recorded = openRecord(contract, frame, { endpoint, request, reply, principal });
     requireRights(contract, principal);
     return { principal, recorded, authenticate };
   };
@@ -70,7 +70,7 @@ export function serve<P extends EdgePrincipal>(
     config: { contract },
     handler: async (request, reply) => {
       const { raw } = request;
-      const exchange = exchangeOf(edge, request);
+      const exchange = openedExchange(request);
       const { principal, recorded, authenticate } =
         contract.auth === "none" ? NO_CALLER : await admit(request, reply, exchange);
       refuseEncoding(request.headers);
@@ -122,8 +122,8 @@ function mapDatabaseFailure<T>({ method, isRouted }: EndpointContract, answer: P
   return isRouted === true ? answer : mapRolledBack(answer);
 }
 
-function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {
-  const exchange = edge.exchanges.get(raw);
-  if (exchange === undefined) throw new Error("the exchange was not opened");
+function openedExchange({ raw }: FastifyRequest): Exchange {
+  const exchange = exchangeOf(raw);
+  if (exchange === null) throw new Error("the exchange was not opened");
   return exchange;
 }
