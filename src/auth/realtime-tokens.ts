@@ -5,7 +5,6 @@ import type { Database } from "../storage/database.ts";
 import { insertRealtimeToken, takeRealtimeToken } from "./store/realtime-tokens.ts";
 import type { Principal } from "./principal.ts";
 import type { KeyVerifier, VerifyKeyServices } from "./verify-key.ts";
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import { bypassRls } from "../storage/system.ts";
 
 const TTL_SECONDS = 60;
@@ -23,7 +22,7 @@ export interface RealtimeTokens {
 export interface RedeemedToken {
   readonly principal: Principal;
   /** Verifies the token's key again. Rejects once it is revoked or expired. */
-  readonly authenticate: () => MaybePromise<Principal>;
+  readonly authenticate: () => Promise<Principal>;
 }
 
 export interface RealtimeTokenServices extends Pick<VerifyKeyServices, "pepper" | "findKeys"> {

@@ -1,6 +1,5 @@
 // Builds caption cues from words or segments: at most two lines of 42 columns and seven seconds, broken at punctuation and speaker changes. No text is lost and
 // start times never decrease. Shared by SRT and WebVTT.
-import { CHUNK_SIZE, mapCooperatively, type CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import { gapBetween } from "../lib/text/join-words.ts";
 import { hasSameLetters } from "../lib/text/has-same-letters.ts";
 import type { Segment, Word } from "../contract/transcription.ts";
@@ -32,16 +31,16 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
  * Uses words when they contain the same text as the segments. Otherwise each segment is cut at word boundaries and its time is divided by characters, so that
  * every piece stays inside the segment that the provider timed.
  */
-export function* buildCues(
+export function buildCues(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): CooperativeTask<readonly Cue[]> {
-  const pieces = yield* linePieces(haveSameText(words, segments) ? { words } : { segments }, columnsFor);
-  const groups = yield* group(pieces);
+): readonly Cue[] {
+  const pieces = linePieces(haveSameText(words, segments) ? { words } : { segments }, columnsFor);
+  const groups = group(pieces);
   let previousStart = 0;
   let nextIndex = 0;
-  return yield* mapCooperatively(groups, (group) => {
+  return groups.map((group) => {
     // Groups with the same start are shown at the same time.
     while (nextIndex < groups.length && startOf(groups[nextIndex]) - startOf(group) < CLOCK_SECONDS) nextIndex++;
     const cue = toCue(group, {
@@ -75,11 +74,10 @@ interface OpenCue {
   answeredAt: number;
 }
 
-function* group(pieces: readonly Piece[]): CooperativeTask<readonly OpenCue[]> {
+function group(pieces: readonly Piece[]): readonly OpenCue[] {
   const groups: OpenCue[] = [];
   const open = new Map<string, OpenCue>();
-  for (const [index, piece] of pieces.entries()) {
-    if (index % CHUNK_SIZE === CHUNK_SIZE - 1) yield;
+  for (const piece of pieces) {
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
     let gap = cue === undefined ? null : gapOnLine(cue, piece);

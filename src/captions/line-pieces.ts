@@ -2,7 +2,6 @@
 // are the source when the words do not contain the whole text.
 import type { Segment, Word } from "../contract/transcription.ts";
 import { gapBetween } from "../lib/text/join-words.ts";
-import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import { columnsOf } from "./columns.ts";
 import { breakRun, tornJoints } from "./line-breaks.ts";
 
@@ -23,31 +22,21 @@ export interface Piece extends Timed {
 
 export type PieceSource = { readonly words: readonly Word[] } | { readonly segments: readonly Segment[] };
 
-/** Characters between two yields. Segmenting them takes a few milliseconds. */
-const CHARACTERS_A_STEP = 5_000;
 /** Most parts that are segmented together. */
 const MAX_PARTS = 2_000;
 /** Pieces further apart are not parts of one word. */
 const MAX_SECONDS_INSIDE_A_WORD = 0.5;
 
-export function* linePieces(
-  source: PieceSource,
-  columnsFor: (speaker: string | null) => number,
-): CooperativeTask<Piece[]> {
+export function linePieces(source: PieceSource, columnsFor: (speaker: string | null) => number): readonly Piece[] {
   const isWords = "words" in source;
-  const texts: readonly Timed[] = isWords ? yield* joinTorn(source.words) : source.segments;
+  const texts: readonly Timed[] = isWords ? joinTorn(source.words) : source.segments;
   const pieces: Piece[] = [];
-  let characters = 0;
   for (const each of texts) {
     const columns = columnsFor(each.speaker);
     const text = each.text.replace(/\s+/gu, " ").trim();
     const width = columnsOf(text);
     if (isWords && text !== "" && width <= columns) pieces.push({ ...each, text, columns: width });
     else for (const piece of cut(text, each, isWords ? undefined : " ", columns)) pieces.push(piece);
-    characters += each.text.length + 1;
-    if (characters < CHARACTERS_A_STEP) continue;
-    characters = 0;
-    yield;
   }
   return pieces;
 }
@@ -77,11 +66,10 @@ function cut(text: string, timed: Timed, gap: Piece["gap"], maxColumns: number):
 }
 
 /** Joins words of one voice that adjoin without a space, because some providers cut Chinese and Thai into characters. */
-function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
+function joinTorn(words: readonly Word[]): readonly Timed[] {
   const joined: Timed[] = [];
   const runs = new Map<string, { readonly places: number[]; readonly parts: Timed[] }>();
   const replacements = new Map<number, Timed | null>();
-  let characters = 0;
   for (const word of words) {
     const voice = JSON.stringify([word.channel, word.speaker]);
     const run = runs.get(voice);
@@ -101,10 +89,6 @@ function* joinTorn(words: readonly Word[]): CooperativeTask<readonly Timed[]> {
       runs.set(voice, { places: [joined.length], parts: [word] });
     }
     joined.push(word);
-    characters += word.text.length + 1;
-    if (characters < CHARACTERS_A_STEP) continue;
-    characters = 0;
-    yield;
   }
   for (const run of runs.values()) mergeRun(run, replacements);
   return joined.flatMap((piece, place) => {

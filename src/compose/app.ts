@@ -10,6 +10,7 @@ import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
 import type { GatewayServices } from "../gateway/services.ts";
+import { createTranscriptThread } from "../gateway/transcription/transcript-thread.ts";
 import type { RequestLog } from "../requests/log.ts";
 import type { RollUp } from "../requests/roll-up.ts";
 import type { JobServices } from "../jobs/services.ts";
@@ -96,6 +97,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const measurer = createMeasurer();
+  const transcripts = createTranscriptThread();
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
@@ -120,6 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     limits: configuration.limits,
     prices: remembered.prices,
     measurer,
+    transcripts,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
     remoteAudio: openRemoteAudio(options, outbound, spool),
@@ -169,7 +172,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await outbound.close();
     await accounts.close();
-    await Promise.all([measurer.close(), replies.parser.close(), spool.close(), sandbox.close()]);
+    await Promise.all([measurer.close(), replies.parser.close(), transcripts.close(), spool.close(), sandbox.close()]);
   };
   let closing: Promise<void> | null = null;
 

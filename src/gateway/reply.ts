@@ -17,7 +17,7 @@ export function jsonReply(status: number, value: unknown, headers: Headers = {})
   return { status, headers: withContentType("application/json", headers), body: JSON.stringify(value) };
 }
 
-/** Serialises a transcript cooperatively, because it may be long. */
+/** Serialises a transcript over several event-loop ticks if it is long. */
 export async function transcriptReply(value: unknown, headers: Headers = {}): Promise<GatewayReply> {
   return { status: 200, headers: withContentType("application/json", headers), body: await jsonBytes(value) };
 }

@@ -16,6 +16,7 @@ import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { Observer } from "./calls/observer.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { ProviderDeletions } from "./calls/deletion-duties.ts";
+import type { TranscriptThread } from "./transcription/transcript-thread.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 
 export interface IoRequest {
@@ -51,6 +52,7 @@ export interface GatewayServices {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
+  readonly transcripts: Pick<TranscriptThread, "finish" | "caption">;
   readonly decoder: Decoder;
   /** Where a decoded recording is stored while it is sent in pieces. */
   readonly spool: Pick<Spool, "begin">;

@@ -1,7 +1,6 @@
 // The leases of one app in this process: the current one, and replaced ones whose calls are in flight [metering.lease-lifetime].
 import type { LeaseOwner } from "./store/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { type Grown, growLease, NOTHING, shrinkLeases, type Slice } from "./grow-lease.ts";
 import { Lease } from "./lease.ts";
@@ -13,7 +12,7 @@ export type Taken =
 
 /** `giveBack` returns unused amounts to the budgets immediately, because another request needs them. */
 export interface LeasePool extends Reclaimable {
-  take(need: Slice): MaybePromise<Taken>;
+  take(need: Slice): Promise<Taken>;
   /** Resolves when no growth is in progress. */
   grown(): Promise<void>;
   /** All leases that must be renewed. */
@@ -124,7 +123,7 @@ export function createLeasePool({ database, owner, holder, reclaimer, nowMs }: L
 
   const pool: LeasePool = {
     owner,
-    take: (need) => {
+    take: async (need) => {
       const lease = takeFromCurrent(need);
       if (lease !== null) return { ok: true, lease };
       return reclaimer.reserve(

@@ -3,11 +3,10 @@
 // [metering.lease-crash].
 import { randomUUID } from "node:crypto";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Database } from "../storage/database.ts";
 import { closeHeld, type Slice } from "./grow-lease.ts";
 import type { Lease } from "./lease.ts";
-import { createLeasePool, type LeasePool, type Taken } from "./lease-pool.ts";
+import { createLeasePool, type LeasePool } from "./lease-pool.ts";
 import type { Funding } from "./ledger.ts";
 import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
 import { createLeaseReclaimer, type LeaseReclaimer } from "./lease-reclaimer.ts";
@@ -20,8 +19,8 @@ import { sweepLeases } from "./sweep-leases.ts";
 import { bypassRls } from "../storage/system.ts";
 
 export interface Leases {
-  /** Synchronous if the lease has enough. */
-  reserve(item: Reservation): MaybePromise<ReservationVerdict>;
+  /** From memory if the lease has enough. */
+  reserve(item: Reservation): Promise<ReservationVerdict>;
   settle(item: Settlement): SettlementResult;
   /** Resolves when everything settled so far is durable. */
   flush(): Promise<void>;
@@ -115,23 +114,13 @@ export function createLeases({ database, nowMs = Date.now, waitForOthers, onErro
   const timer = setInterval(() => void renew().catch(reportError), RENEW_EVERY_MS);
   timer.unref();
 
-  const recordReservation = (item: Reservation, result: Taken): ReservationVerdict => {
-    if (!result.ok) return result;
-    open.set(item.attemptId, { reservation: item, lease: result.lease, reservedAtMs: nowMs() });
-    return OK;
-  };
-  const reserveWhenWritten = async (item: Reservation): Promise<ReservationVerdict> => {
-    while (queue.size() >= MAX_UNWRITTEN) await queue.nextWrite();
-    return recordReservation(item, await poolOf(item).take(needOf(item)));
-  };
-
   return {
-    reserve: (item) => {
-      if (queue.size() >= MAX_UNWRITTEN) return reserveWhenWritten(item);
-      const result = poolOf(item).take(needOf(item));
-      return result instanceof Promise
-        ? result.then((grown) => recordReservation(item, grown))
-        : recordReservation(item, result);
+    reserve: async (item) => {
+      while (queue.size() >= MAX_UNWRITTEN) await queue.nextWrite();
+      const taken = await poolOf(item).take(needOf(item));
+      if (!taken.ok) return taken;
+      open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });
+      return OK;
     },
     settle: (item) => {
       const entry = open.get(item.attemptId);

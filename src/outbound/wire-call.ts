@@ -3,7 +3,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
-import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { ReplyMemory } from "./reply-memory.ts";
 
@@ -213,7 +212,7 @@ interface Place {
 
 const NO_LENGTH = {};
 /** A URL serializes its parts on every access, and most URLs are used again. */
-const places = createSymbolSlot<URL, Place>("where it leads");
+const places = new WeakMap<URL, Place>();
 
 function placeOf(url: URL): Place {
   const cachedPlace = places.get(url);

@@ -8,7 +8,6 @@ import { FACTS, purposeWords, type Side, warningsOf } from "./compare-side.ts";
 import { onlyIn, simulatedMark, summaryOf, WHAT_IT_IS } from "./compare-words.ts";
 import { type Comparison, compareWords } from "./comparison.ts";
 import { exportText, isSimulated } from "./exports.ts";
-import { inTurns } from "./in-turns.ts";
 import { otherRecording } from "./result-view.ts";
 import { costText, mayPass } from "./paid-once.ts";
 
@@ -87,7 +86,9 @@ export function comparisonView({ audioName, options, player, again }: Comparison
   async function showBoth(sides: readonly [HeardSide, HeardSide]): Promise<void> {
     const [A, B] = [sides[0].now, sides[1].now];
     summary.textContent = "Comparing the words…";
-    const comparison = await inTurns(compareWords(A.spoken.words, B.spoken.words));
+    // Two long transcripts take half a second, so the summary is painted before.
+    await new Promise((done) => setTimeout(done));
+    const comparison = compareWords(A.spoken.words, B.spoken.words);
     summary.textContent = summaryOf(comparison);
     aligned = alignedView(comparison.rows, { A: A.transcript.language, B: B.transcript.language }, player);
     const warnings = warningsOf(A.transcript, B.transcript).map(({ only, code, message }) =>

@@ -1,6 +1,5 @@
 // Aligns two transcripts of one recording word by word and measures their difference. Neither is taken as the reference. Pure.
 import { editAlignment } from "../lib/text/edit-distance.ts";
-import type { CooperativeTask } from "../lib/concurrency/cooperative-task.ts";
 import type { SpokenWord } from "./spoken-words.ts";
 
 /** Names of the two sides. */
@@ -28,8 +27,8 @@ export interface Comparison {
   readonly isLeast: boolean;
 }
 
-export function* compareWords(a: readonly SpokenWord[], b: readonly SpokenWord[]): CooperativeTask<Comparison> {
-  const { places, isLeast } = yield* editAlignment(
+export function compareWords(a: readonly SpokenWord[], b: readonly SpokenWord[]): Comparison {
+  const { places, isLeast } = editAlignment(
     a.map(({ key }) => key),
     b.map(({ key }) => key),
   );

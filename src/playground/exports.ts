@@ -5,7 +5,6 @@ import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import { joinWords } from "../lib/text/join-words.ts";
-import { runToCompletion } from "../lib/concurrency/cooperative-task.ts";
 import { segmentsOf } from "./timeline.ts";
 
 /** `request_id` is added by the export, so that the trace can be found. */
@@ -35,7 +34,7 @@ export function exportText(transcript: Transcript, format: ExportFormat): string
     const text = toPlainText(joinWords(segments.map((segment) => segment.text.trim())), segments);
     return `${mark === null ? "" : `${mark}\n`}${text}\n`;
   }
-  const cues = runToCompletion(buildCues(segments, transcript.words, transcript.duration_seconds));
+  const cues = buildCues(segments, transcript.words, transcript.duration_seconds);
   if (format === "vtt") return toVtt(cues).replace("WEBVTT", mark === null ? "WEBVTT" : `WEBVTT ${mark}`);
   // SubRip allows a remark only in the first caption.
   const [first, ...others] = cues;

@@ -1,6 +1,5 @@
 // The interface of quota counters, for one process or shared by several: sliding sums over the last minute or hour, and slots for concurrent requests.
 // Several limits, the key's and the app's, are taken together or not at all [quotas.smaller-applies].
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountKey } from "./store/quota-counts.ts";
 
 export interface Limit extends CountKey {
@@ -28,13 +27,13 @@ export interface LimitState {
 }
 
 export interface Counters {
-  take(limits: readonly Limit[], amount: number): MaybePromise<Verdict>;
+  take(limits: readonly Limit[], amount: number): Promise<Verdict>;
   /** Returns what `take` would return now, without counting anything. */
-  judge(limits: readonly Limit[], amount: number): MaybePromise<Verdict>;
+  judge(limits: readonly Limit[], amount: number): Promise<Verdict>;
   /** Corrects an earlier amount: more is counted whatever room there is, less becomes available again. */
   correct(limits: readonly Limit[], difference: number): void;
   /** Takes a slot of each limit. */
-  enter(limits: readonly Limit[]): MaybePromise<SlotVerdict>;
+  enter(limits: readonly Limit[]): Promise<SlotVerdict>;
   /** Null: this process has taken nothing of it yet. */
   standing(limit: Limit): LimitState | null;
   /** Returns unused amounts. */

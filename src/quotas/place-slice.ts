@@ -1,6 +1,5 @@
 // This process's share of a limit on concurrent requests [quotas.concurrent-reuse]. A slot that becomes free serves the next request here, and is returned if
 // none arrives within a second.
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, LimitState, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
 
@@ -35,7 +34,7 @@ export class PlaceSlice {
     this.#draw = draw;
   }
 
-  enter(limit: Limit): MaybePromise<Verdict> {
+  async enter(limit: Limit): Promise<Verdict> {
     this.#limit = limit;
     if (this.#held > this.#running) {
       this.#use();

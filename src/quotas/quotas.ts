@@ -2,7 +2,6 @@
 // [quotas.smaller-applies], `counters.ts` counts, and this file decides what a caller reads.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { CountUnit } from "./store/quota-counts.ts";
 import type { Counters, Limit, LimitExceeded } from "./counters.ts";
 import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
@@ -10,14 +9,14 @@ import { UNITS } from "./units.ts";
 
 export interface Quotas {
   /** Counts a request. Call the result when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
-  enter(holders: QuotaHolders): MaybePromise<() => void>;
+  enter(holders: QuotaHolders): Promise<() => void>;
   /**
    * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED without counting anything. If the length was an upper bound, call the result
    * with what was sent: the rest becomes available again.
    */
-  takeAudio(holders: QuotaHolders, seconds: number): MaybePromise<(used: number) => void>;
+  takeAudio(holders: QuotaHolders, seconds: number): Promise<(used: number) => void>;
   /** The same for the tokens that a chat may use. Tokens in excess of the bound count too. */
-  takeTokens(holders: QuotaHolders, tokens: number): MaybePromise<(used: number) => void>;
+  takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
   /** Counts one fetch of `audio.url`, redirects included, for the app. Throws RATE_LIMITED without counting anything. */
   takeUrlFetch(holders: QuotaHolders): Promise<void>;
   /** The error that `takeAudio` would throw. Null: there is room. Counts nothing. */
@@ -46,15 +45,9 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
     const verdict = await counters.take(limits, countedAmount);
     if (!verdict.ok) throw limitReached(unit, verdict, countedAmount);
   };
-  const takeUpTo = (holders: QuotaHolders, unit: CountUnit, amount: number): MaybePromise<(used: number) => void> => {
+  const takeUpTo = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<(used: number) => void> => {
     const limits = limitsOf(holders, unit);
-    return limits.length === 0 ? NO_OP : takeLimits(limits, unit, amount);
-  };
-  const takeLimits = async (
-    limits: readonly Limit[],
-    unit: CountUnit,
-    amount: number,
-  ): Promise<(used: number) => void> => {
+    if (limits.length === 0) return NO_OP;
     await take(limits, unit, amount);
     const { scale } = UNITS[unit];
     return (used) => {
@@ -62,7 +55,8 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
       if (difference !== 0) counters.correct(limits, difference);
     };
   };
-  const enter = async (rates: readonly Limit[], places: readonly Limit[]): Promise<() => void> => {
+  const enter = async (holders: QuotaHolders): Promise<() => void> => {
+    const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
     await take(rates, "requests", 1);
     if (places.length === 0) return NO_OP;
     try {
@@ -83,10 +77,7 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
     return verdict.ok ? null : limitReached(unit, verdict, countedAmount);
   };
   return {
-    enter: (holders) => {
-      const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
-      return rates.length === 0 && places.length === 0 ? NO_OP : enter(rates, places);
-    },
+    enter,
     takeAudio: (holders, seconds) => takeUpTo(holders, "audio", seconds),
     takeTokens: (holders, tokens) => takeUpTo(holders, "tokens", tokens),
     takeUrlFetch: ({ workspace, key, app }) =>

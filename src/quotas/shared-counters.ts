@@ -7,7 +7,6 @@ import { countName, lockCounts, readCounts, sweepCounts, writeCounts } from "./s
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { isBadData } from "../storage/database-faults.ts";
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Counters, Limit, Verdict } from "./counters.ts";
 import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
 import { PlaceSlice } from "./place-slice.ts";
@@ -111,12 +110,10 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       return { ok: true };
     },
     correct: (limits, difference) => limits.forEach((limit) => windowOf(limit).correct(difference)),
-    enter: (limits) => {
+    enter: async (limits) => {
       const leave = (limit: Limit): void => placeOf(limit).leave();
-      const entered = takeAll(limits, { take: (limit) => placeOf(limit).enter(limit), undo: leave });
-      const withLeave = (verdict: Verdict) =>
-        verdict.ok ? { ...verdict, leave: () => limits.forEach(leave) } : verdict;
-      return entered instanceof Promise ? entered.then(withLeave) : withLeave(entered);
+      const verdict = await takeAll(limits, { take: (limit) => placeOf(limit).enter(limit), undo: leave });
+      return verdict.ok ? { ...verdict, leave: () => limits.forEach(leave) } : verdict;
     },
     standing: (limit) => (limit.periodMs === 0 ? places : windows).get(countName(limit))?.standing(limit) ?? null,
     look,
@@ -133,42 +130,25 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
 }
 
 interface Step {
-  readonly take: (this: void, limit: Limit) => MaybePromise<Verdict>;
+  readonly take: (this: void, limit: Limit) => Promise<Verdict>;
   readonly undo: (this: void, limit: Limit) => void;
 }
 
 /** Takes all limits or none. One after the other, so that nothing is drawn of the app's quota if the key's own refuses. */
-function takeAll(limits: readonly Limit[], step: Step): MaybePromise<Verdict> {
-  for (const [index, limit] of limits.entries()) {
-    const verdict = step.take(limit);
-    if (verdict instanceof Promise) return takeAllAsync(limits, step, { taken: index, coming: verdict });
-    if (!verdict.ok) {
-      limits.slice(0, index).forEach(step.undo);
-      return verdict;
-    }
-  }
-  return { ok: true };
-}
-
-async function takeAllAsync(
-  limits: readonly Limit[],
-  step: Step,
-  { taken, coming: pending }: { readonly taken: number; readonly coming: Promise<Verdict> },
-): Promise<Verdict> {
-  let takenCount = taken;
-  const undo = (): void => limits.slice(0, takenCount).forEach(step.undo);
+async function takeAll(limits: readonly Limit[], step: Step): Promise<Verdict> {
+  const taken: Limit[] = [];
   try {
-    let verdict = await pending;
-    while (verdict.ok) {
-      takenCount += 1;
-      const next = limits[takenCount];
-      if (next === undefined) return verdict;
-      verdict = await step.take(next);
+    for (const limit of limits) {
+      const verdict = await step.take(limit);
+      if (!verdict.ok) {
+        taken.forEach(step.undo);
+        return verdict;
+      }
+      taken.push(limit);
     }
-    undo();
-    return verdict;
+    return { ok: true };
   } catch (error) {
-    undo();
+    taken.forEach(step.undo);
     throw error;
   }
 }

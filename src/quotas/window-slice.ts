@@ -1,6 +1,5 @@
 // This process's share of a quota per minute or hour [quotas.unused-returned]: spent in memory, drawn ahead of need while plenty is left, and returned if it
 // is not used.
-import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";
 import type { Limit, LimitExceeded, LimitState, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
 import { type Slots, slotsAt, standingOf } from "./window.ts";
@@ -48,7 +47,7 @@ export class WindowSlice {
     this.#draw = draw;
   }
 
-  take(limit: Limit, amount: number): MaybePromise<Verdict> {
+  async take(limit: Limit, amount: number): Promise<Verdict> {
     this.#limit = limit;
     if (this.#left >= amount) {
       this.#spend(amount);

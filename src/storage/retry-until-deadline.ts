@@ -4,7 +4,7 @@ import { isServerUnavailable } from "./database-faults.ts";
 
 export interface RetryPolicy {
   /** Aborts when the result is no longer useful, or the process must stop waiting. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   readonly deadlineAt: Date;
   readonly now: () => Date;
 }
@@ -21,8 +21,8 @@ export async function retryUntilDeadline<T>(
     try {
       return await write();
     } catch (error) {
-      if (signal.aborted || now() >= deadlineAt || !isTransient(error)) throw error;
+      if (signal?.aborted === true || now() >= deadlineAt || !isTransient(error)) throw error;
     }
-    await wait(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await wait(pauseMs, undefined, { ...(signal === undefined ? {} : { signal }), ref: false }).catch(() => undefined);
   }
 }

@@ -1,7 +1,6 @@
 // Runs transactions: repeats them after deadlocks and serialisation conflicts, and tags failures with what is known of their outcome.
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
-import { createSymbolSlot } from "../lib/symbol-slot.ts";
 import type { Transacting, Transactor } from "./database.ts";
 import { isTransient, isServerUnavailable } from "./database-faults.ts";
 
@@ -38,7 +37,7 @@ export async function transactIdempotently<Tx extends Transacting, T>(
   }
 }
 
-const rolledBack = createSymbolSlot<object, true>("rolled back");
+const rolledBack = new WeakSet<object>();
 
 /** Tags the error as rolled back if the transaction failed before COMMIT was sent. After that its outcome is unknown. */
 export async function tagRolledBack<Tx extends Transacting, T>(
@@ -54,14 +53,14 @@ export async function tagRolledBack<Tx extends Transacting, T>(
     });
   } catch (error) {
     const isRolledBack = !isComplete || isTransient(error);
-    if (isRolledBack && typeof error === "object" && error !== null) rolledBack.set(error, true);
+    if (isRolledBack && typeof error === "object" && error !== null) rolledBack.add(error);
     throw error;
   }
 }
 
 /** The failed transaction changed nothing. Earlier transactions of the same work may have: see `markPostCommitFailure`. */
 export function isRolledBack(error: unknown): boolean {
-  return typeof error === "object" && error !== null && rolledBack.get(error) === true;
+  return typeof error === "object" && error !== null && rolledBack.has(error);
 }
 
 /** For work after a commit: its failure must not count as "nothing was changed". */

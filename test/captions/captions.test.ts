@@ -8,9 +8,6 @@ import { toSrt } from "../../src/captions/srt.ts";
 import { captionTimestamp } from "../../src/captions/timestamp.ts";
 import { toVtt } from "../../src/captions/vtt.ts";
 import type { Segment, Word } from "../../src/contract/transcription.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
-
-const built = (...given: Parameters<typeof buildCues>) => runToCompletion(buildCues(...given));
 
 const DURATION = 600;
 
@@ -86,7 +83,7 @@ const withoutChineseGaps = (text: string): string =>
 test("captions.nothing-lost, captions.escaping: srt and vtt read back with every word, in order, starts never decreasing, no cue without a moment to be seen", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
-      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
+      const cues = fromSegments ? buildCues(asSegments(words), [], DURATION) : buildCues([], words, DURATION);
       const expected = (
         fromSegments ? words.flatMap((word) => [word.text, word.text]) : words.map((word) => word.text)
       ).join(" ");
@@ -123,7 +120,7 @@ test("captions.at-the-end: what a provider put behind the end of the audio, and 
     channel: null,
     confidence: null,
   });
-  const timesOf = (...segments: readonly Segment[]) => built(segments, [], 7).map(({ start, end }) => [start, end]);
+  const timesOf = (...segments: readonly Segment[]) => buildCues(segments, [], 7).map(({ start, end }) => [start, end]);
   assert.deepEqual(timesOf(at(0, 0, 5, "Good bye."), at(1, 7, 7, "Thanks.")), [
     [0, 5],
     [6.2, 7],
@@ -138,7 +135,7 @@ test("captions.at-the-end: what a provider put behind the end of the audio, and 
 test("captions.reading-time, captions.line-width: a cue that is followed by silence stays until it can be read, and the speaker's name has room on its line", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
-      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
+      const cues = fromSegments ? buildCues(asSegments(words), [], DURATION) : buildCues([], words, DURATION);
       const shown = toSrt(cues).split("\n");
       for (const line of shown.filter((text) => /^S\d: /u.test(text)))
         assert(line.length <= LINE_COLUMNS || !line.slice(4).includes(" "), line);
@@ -167,7 +164,7 @@ test("captions.reading-time: a cue that starts together with another one is leng
     said("And now the news.", 1.6, 4, 0),
   ];
   assert.deepEqual(
-    built([], words, DURATION).map(({ start, end }) => [start, end]),
+    buildCues([], words, DURATION).map(({ start, end }) => [start, end]),
     [
       [0, 1.6],
       [0, 1.6],
@@ -184,7 +181,7 @@ test("captions.line-width: FLD-08: a word wider than a line is cut, and no cue h
         const start = index / 4;
         return { text, start, end: start + 0.25, speaker: null, confidence: null, channel: null };
       });
-      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
+      const cues = fromSegments ? buildCues(asSegments(words), [], DURATION) : buildCues([], words, DURATION);
       for (const { lines } of cues)
         assert(lines.length <= 2 && lines.every((line) => line.length <= LINE_COLUMNS), lines.join(" | "));
       assert.equal(
@@ -200,7 +197,7 @@ test("captions.speaker-change: a speaker change always begins a new cue", () => 
   fc.assert(
     fc.property(spokenWords, (words) => {
       const changes = words.filter((word, index) => index > 0 && word.speaker !== words[index - 1]?.speaker).length;
-      assert(built([], words, DURATION).length >= (words.length === 0 ? 0 : changes + 1));
+      assert(buildCues([], words, DURATION).length >= (words.length === 0 ? 0 : changes + 1));
     }),
     { numRuns: 200 },
   );
@@ -213,7 +210,7 @@ test("captions.speaker-change: voices that talk at once have a cue each, not one
       return { text: word, start: at, end: at + 0.5, speaker, confidence: null, channel };
     });
   const textsOf = (...turns: Word[][]) =>
-    built(
+    buildCues(
       [],
       turns.flat().toSorted((one, other) => one.start - other.start),
       DURATION,
@@ -241,10 +238,10 @@ test("captions.cue-length: a cue ends at a pause of 1.2 s, after 7 s, and at a s
       return { text, start, end: at, speaker: null, confidence: null, channel: 0 };
     });
   };
-  const cuesOf = (words: readonly Word[]) => built([], words, DURATION).map(({ lines }) => lines.join(" "));
+  const cuesOf = (words: readonly Word[]) => buildCues([], words, DURATION).map(({ lines }) => lines.join(" "));
   assert.deepEqual(cuesOf(spoken(["one", "two", "three"], 0.4, { 2: 1.1 })), ["one two three"]);
   assert.deepEqual(cuesOf(spoken(["one", "two", "three"], 0.4, { 2: 1.3 })), ["one two", "three"]);
-  const slow = built(
+  const slow = buildCues(
     [],
     spoken(
       Array.from({ length: 20 }, (_, at) => `w${at}`),
@@ -258,8 +255,8 @@ test("captions.cue-length: a cue ends at a pause of 1.2 s, after 7 s, and at a s
 });
 
 test("captions.silence: captions of silence are empty but valid", () => {
-  assert.equal(toSrt(built([], [], 3)), "");
-  assert.equal(toVtt(built([], [], 3)), "WEBVTT\n");
+  assert.equal(toSrt(buildCues([], [], 3)), "");
+  assert.equal(toVtt(buildCues([], [], 3)), "WEBVTT\n");
 });
 
 test("captions.clock: hours, rounding to the millisecond, both separators", () => {
@@ -286,7 +283,7 @@ test("captions.source: words that are not all of the text make no captions: the 
     { text: "Good", start: 0, end: 0.5, speaker: "S1", channel: null, confidence: null },
     { text: "morning,", start: 0.5, end: 1, speaker: "S1", channel: null, confidence: null },
   ];
-  const cues = built(segments, words, 10);
+  const cues = buildCues(segments, words, 10);
   assert.equal(cues.flatMap(({ lines }) => lines).join(" "), "Good morning, everybody here.");
 });
 
@@ -300,11 +297,11 @@ test("captions.no-added-spaces: Chinese words are written without spaces between
     confidence: null,
   });
   const words = ["今天", "我们", "用", "Patchbay", "2.0", "录音。"].map(word);
-  const linesOf = (cues: ReturnType<typeof built>) => cues.flatMap(({ lines }) => lines);
-  assert.deepEqual(linesOf(built([], words, 10)), ["今天我们用 Patchbay 2.0 录音。"]);
+  const linesOf = (cues: ReturnType<typeof buildCues>) => cues.flatMap(({ lines }) => lines);
+  assert.deepEqual(linesOf(buildCues([], words, 10)), ["今天我们用 Patchbay 2.0 录音。"]);
   const text = "今天我们用录音，".repeat(12);
   const segment = { id: 0, start: 0, end: 30, text, speaker: null, channel: null, confidence: null };
-  const lines = linesOf(built([segment], [], 30));
+  const lines = linesOf(buildCues([segment], [], 30));
   assert.ok(lines.length > 1 && lines.every((line) => line.length <= LINE_COLUMNS));
   assert.equal(lines.join(""), text);
 });

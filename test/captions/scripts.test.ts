@@ -6,7 +6,6 @@ import { columnsOf } from "../../src/captions/columns.ts";
 import { buildCues, LINE_COLUMNS } from "../../src/captions/cues.ts";
 import { toSrt } from "../../src/captions/srt.ts";
 import type { Segment, Word } from "../../src/contract/transcription.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 
 const SECONDS = 20;
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -22,7 +21,7 @@ const segmentOf = (text: string, speaker: string | null = null): Segment => ({
   confidence: null,
 });
 const linesOf = (segments: readonly Segment[], given: readonly Word[] = []): readonly string[] =>
-  runToCompletion(buildCues(segments, given, SECONDS)).flatMap(({ lines }) => lines);
+  buildCues(segments, given, SECONDS).flatMap(({ lines }) => lines);
 
 /** Where pieces end in the text that they are the whole of. */
 function endsOf(pieces: readonly string[]): ReadonlySet<number> {
@@ -53,7 +52,7 @@ for (const [script, sentence] of Object.entries(SENTENCES)) {
       }
       assert.ok(lines.filter((line) => columnsOf(line) > 20).length > lines.length / 2, "lines are filled");
     }
-    for (const line of toSrt(runToCompletion(buildCues([segmentOf(text, "S1")], [], SECONDS))).split("\n"))
+    for (const line of toSrt(buildCues([segmentOf(text, "S1")], [], SECONDS)).split("\n"))
       assert.ok(columnsOf(line) <= LINE_COLUMNS, line);
   });
 

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
-import { finishing, finishTranscript } from "../../src/gateway/transcription/finish-transcript.ts";
+import { finishTranscript } from "../../src/gateway/transcription/finish-transcript.ts";
+import { captionText } from "../../src/gateway/transcription/caption-text.ts";
 import { createSegmentEmitter } from "../../src/gateway/transcription/stream-segments.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
+import { createTranscriptThread } from "../../src/gateway/transcription/transcript-thread.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 import { countTurns } from "../harness/until.ts";
@@ -51,15 +52,14 @@ const SILENCE: ProviderTranscript = {
   receipts: [],
 };
 
-const finishAtOnce = (...given: Parameters<typeof finishing>) => runToCompletion(finishing(...given));
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
 test("transcription.envelope: the bare text is the content of the transcript with words and segments, with the same warnings", () => {
   const wanted = requiredFeatures({}, "transcribe");
   fc.assert(
     fc.property(reply, (provider) => {
-      const alone = finishAtOnce(provider, wanted, DURATION);
-      const beside = finishAtOnce(provider, { ...wanted, wantsWords: true }, DURATION);
+      const alone = finishTranscript(provider, wanted, DURATION);
+      const beside = finishTranscript(provider, { ...wanted, wantsWords: true }, DURATION);
       assert.deepEqual(alone, { ...beside, words: [] });
     }),
   );
@@ -69,7 +69,7 @@ test("transcription.times, transcription.speakers, transcription.text-preserved:
   fc.assert(
     fc.property(reply, fields, (provider, asked) => {
       const wanted = requiredFeatures(asked, "transcribe");
-      const finished = finishAtOnce(provider, wanted, DURATION);
+      const finished = finishTranscript(provider, wanted, DURATION);
       for (const list of [finished.segments, finished.words]) {
         for (const [index, item] of list.entries()) {
           assert(item.start >= 0 && item.start <= item.end && item.end <= DURATION, JSON.stringify(item));
@@ -125,7 +125,7 @@ for (const format of RESPONSE_FORMATS)
   test(`transcription.provider-order: FLD-07: the provider's order of segments and words is kept, and times that jump back are pulled up (${format})`, () => {
     const provider = { ...SILENCE, text: "One two, three four five.", segments: JUMPING, words: JUMPING };
     const wanted = requiredFeatures({ response_format: format, timestamps: "both" }, "transcribe");
-    const { segments, words, content, warnings } = finishAtOnce(provider, wanted, DURATION);
+    const { segments, words, content, warnings } = finishTranscript(provider, wanted, DURATION);
     for (const pieces of [segments, words]) {
       assert.deepEqual(
         pieces.map(({ text }) => text),
@@ -149,7 +149,7 @@ for (const format of RESPONSE_FORMATS)
 
 test("transcription.built-segments, transcription.provider-order: FLD-07: segments built from words keep the words' order", () => {
   const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
-  const { segments } = finishAtOnce(
+  const { segments } = finishTranscript(
     { ...SILENCE, text: "One two, three four five.", words: JUMPING },
     wanted,
     DURATION,
@@ -175,7 +175,7 @@ test("transcription.provider-order: FLD-07: across channels segments are sorted 
     said("b2", 8, 9, 1),
   ];
   const wanted = requiredFeatures({ timestamps: "segment", multichannel: true }, "transcribe");
-  const { segments } = finishAtOnce({ ...SILENCE, text: "", segments: channels }, wanted, DURATION);
+  const { segments } = finishTranscript({ ...SILENCE, text: "", segments: channels }, wanted, DURATION);
   assert.deepEqual(
     segments.map(({ text, start }) => [text, start]),
     [
@@ -191,7 +191,7 @@ test("transcription.provider-order: FLD-07: across channels segments are sorted 
 test("transcription.provider-order: FLD-07: a start a few hundredths before the last one is rounding, and no warning", () => {
   const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
   const segments = [said("a", 0, 2), said("b", 2, 3), said("c", 1.96, 4)];
-  assert.deepEqual(finishAtOnce({ ...SILENCE, text: "a b c", segments }, wanted, DURATION).warnings, []);
+  assert.deepEqual(finishTranscript({ ...SILENCE, text: "a b c", segments }, wanted, DURATION).warnings, []);
 });
 
 test("transcription.speakers: speaker labels are the same in segments and words of one transcript", () => {
@@ -214,7 +214,7 @@ test("transcription.speakers: speaker labels are the same in segments and words 
     providerRequestId: null,
     receipts: [],
   };
-  const finished = finishAtOnce(
+  const finished = finishTranscript(
     provider,
     requiredFeatures({ diarization: true, timestamps: "both" }, "transcribe"),
     10,
@@ -248,7 +248,7 @@ test("transcription.channels-split: with several channels content is all segment
     providerRequestId: null,
     receipts: [],
   };
-  const finished = finishAtOnce(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
+  const finished = finishTranscript(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
   assert.equal(finished.content, "a b c d");
 });
 
@@ -261,16 +261,11 @@ test("transcription.text-preserved: none of the text is lost where a provider ti
     speaker: null,
     channel: 0,
   });
-  const finished = finishAtOnce(
+  const finished = finishTranscript(
     {
       text: "Good morning, everybody here.",
-      language: null,
-      languageConfidence: null,
       segments: [],
       words: [one("Good", 0), one("morning", 0.5)],
-      providerSeconds: null,
-      providerRequestId: null,
-      receipts: [],
     },
     requiredFeatures({ timestamps: "both" }, "transcribe"),
     DURATION,
@@ -294,7 +289,7 @@ test("transcription.text-preserved: text without a time is kept with the speaker
   });
   const heard = (text: string, words: readonly ProviderWord[], fields: TranscriptionFields) => {
     const provider = { ...SILENCE, text, words };
-    const finished = finishAtOnce(provider, requiredFeatures(fields, "transcribe"), DURATION);
+    const finished = finishTranscript(provider, requiredFeatures(fields, "transcribe"), DURATION);
     assert.equal(compact(finished.segments.map((item) => item.text).join("")), compact(finished.content));
     return finished.segments.map((item) => [item.speaker ?? item.channel, item.text, item.start, item.end]);
   };
@@ -339,7 +334,7 @@ test("transcription.built-segments: segments built from words are written as the
       channel: null,
     }));
     const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
-    return finishAtOnce({ ...SILENCE, text, words }, wanted, DURATION).segments.map((item) => item.text);
+    return finishTranscript({ ...SILENCE, text, words }, wanted, DURATION).segments.map((item) => item.text);
   };
   assert.deepEqual(segmentOf("你好，世界", ["你", "好，", "世", "界"]), ["你好，世界"]);
   // Some of them timed.
@@ -353,7 +348,7 @@ test("transcription.built-segments: hundreds of thousands of words without a tim
     (): ProviderWord => ({ text: "so", start: 0, end: 0, confidence: null, speaker: null, channel: null }),
   );
   const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
-  const { segments } = finishAtOnce({ ...SILENCE, text: "", words }, wanted, DURATION);
+  const { segments } = finishTranscript({ ...SILENCE, text: "", words }, wanted, DURATION);
   assert.deepEqual([segments.length, segments[0]?.start, segments[0]?.end], [1, 0, 0]);
 });
 
@@ -369,7 +364,7 @@ test("transcription.stream-whole: segments sent as they arrive are those of the 
       const wanted = { ...requiredFeatures(asked, "transcribe"), responseFormat: "json", wantsSegments: true } as const;
       const tell = createSegmentEmitter(wanted, DURATION);
       const told = segments.map((each) => tell(each)?.segment);
-      assert.deepEqual(told, finishAtOnce({ ...SILENCE, segments }, wanted, DURATION).segments);
+      assert.deepEqual(told, finishTranscript({ ...SILENCE, segments }, wanted, DURATION).segments);
     }),
   );
 });
@@ -410,7 +405,9 @@ test("transcription.long-transcripts: R9: sending a segment costs the same, howe
   assert.equal(reads, 2_000);
 });
 
-test("transcription.long-transcripts: R9: a long transcript with gaps is finished over many turns of the loop, with the result of a single turn", async () => {
+test("transcription.long-transcripts: R9: a long transcript with gaps is finished over many turns of the loop, with the result of a single turn", async (t) => {
+  const thread = createTranscriptThread();
+  t.after(() => thread.close());
   const spoken = Array.from({ length: 20_000 }, (_, at) => `w${(at * at) % 701}`);
   const words = spoken.flatMap((text, at): ProviderWord[] =>
     at % 9 === 0 ? [] : [{ text, start: at, end: at + 0.5, confidence: null, speaker: null, channel: at % 2 }],
@@ -418,8 +415,26 @@ test("transcription.long-transcripts: R9: a long transcript with gaps is finishe
   const reply = { ...SILENCE, text: spoken.join(" "), words };
   const wanted = requiredFeatures({ timestamps: "both", multichannel: true }, "transcribe");
   const counted = countTurns();
-  const finished = await finishTranscript(reply, wanted, 20_000);
+  const finished = await thread.finish("acme", reply, wanted, 20_000);
   const turns = counted();
   assert(turns > 2, `${turns}`);
-  assert.deepEqual(finished, finishAtOnce(reply, wanted, 20_000));
+  assert.deepEqual(finished, finishTranscript(reply, wanted, 20_000));
+});
+
+test("transcription.long-transcripts: captions of a long transcript are those of a short one, in a thread and after it was closed", async (t) => {
+  const thread = createTranscriptThread();
+  t.after(() => thread.close());
+  const words = Array.from({ length: 6_000 }, (_, at) => ({
+    text: `w${at % 701}`,
+    start: at / 3,
+    end: at / 3 + 0.2,
+    confidence: null,
+    speaker: null,
+    channel: null,
+  }));
+  const spoken = { format: "vtt", segments: [], words, durationSeconds: 2_000 } as const;
+  const waiting = [thread.caption("acme", spoken), thread.caption("acme", spoken)];
+  assert.equal(await waiting[0], captionText(spoken));
+  await thread.close();
+  assert.equal(await waiting[1], captionText(spoken), "a transcript that waits when the thread ends is not lost");
 });

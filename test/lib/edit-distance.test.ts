@@ -3,10 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { type Alignment, editAlignment } from "../../src/lib/text/edit-distance.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
-
-const align = (left: readonly string[], right: readonly string[]): Alignment =>
-  runToCompletion(editAlignment(left, right));
 
 function editsOf({ places }: Alignment, left: readonly string[], right: readonly string[]): number {
   const isSame = (one: number | null, other: number | null) =>
@@ -45,11 +41,11 @@ const words = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 40 });
 test("playground.differences: each side of an alignment is that side, in order, with the fewest possible edits, from either side", () => {
   fc.assert(
     fc.property(words, words, (left, right) => {
-      const forth = align(left, right);
+      const forth = editAlignment(left, right);
       assertWhole(forth, left, right);
       assert.ok(forth.isLeast);
       assert.equal(editsOf(forth, left, right), distance(left, right));
-      const back = align(right, left);
+      const back = editAlignment(right, left);
       assert.deepEqual(
         back.places,
         forth.places.map((place) => ({ left: place.right, right: place.left })),
@@ -59,7 +55,7 @@ test("playground.differences: each side of an alignment is that side, in order, 
 });
 
 test("playground.differences: equal texts need no edit", () => {
-  fc.assert(fc.property(words, (same) => assert.equal(editsOf(align(same, [...same]), same, same), 0)));
+  fc.assert(fc.property(words, (same) => assert.equal(editsOf(editAlignment(same, [...same]), same, same), 0)));
 });
 
 const LONG = 20_000;
@@ -85,7 +81,7 @@ test("playground.differences: 20,000 words a side are aligned within seconds, an
   ];
   for (const [name, left, right, least] of cases) {
     const began = process.threadCpuUsage();
-    const alignment = align(left, right);
+    const alignment = editAlignment(left, right);
     const { user, system } = process.threadCpuUsage(began);
     const tookMs = (user + system) / 1_000;
     assertWhole(alignment, left, right);
@@ -98,7 +94,7 @@ test("playground.differences: 20,000 words a side are aligned within seconds, an
 test("playground.differences: words that both sides share are aligned where edits are not counted to the end", () => {
   const left = [...longWords(2_999, 1).map((word) => `A ${word}`), "the", "end"];
   const right = ["the", "beginning", ...longWords(2_999, 1).map((word) => `B ${word}`), "the", "end"];
-  const { places, isLeast } = align(left, right);
+  const { places, isLeast } = editAlignment(left, right);
   assert.equal(isLeast, false);
   assert.deepEqual(places.at(-1), { left: left.length - 1, right: right.length - 1 });
 });

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { RequestRecordView } from "../../src/contract/requests.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
 import { comparisonName, comparisonText, type HeardSide } from "../../src/playground/compare-export.ts";
 import { FACTS, heard, warningsOf } from "../../src/playground/compare-side.ts";
 import { simulatedMark, summaryOf } from "../../src/playground/compare-words.ts";
@@ -43,8 +42,7 @@ function said(content: string, more: Partial<Transcript> = {}): Transcript {
   return { ...TRANSCRIPT, content, words, ...more };
 }
 
-const compare = (one: Transcript, other: Transcript) =>
-  runToCompletion(compareWords(spokenWords(one).words, spokenWords(other).words));
+const compare = (one: Transcript, other: Transcript) => compareWords(spokenWords(one).words, spokenWords(other).words);
 const kinds = (rows: readonly Row[]) => rows.map(({ kind }) => kind);
 const textsOf = (transcript: Transcript) => spokenWords(transcript).words.map(({ text }) => text);
 

@@ -7,8 +7,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { parseSync } from "subtitle";
 import type { Segment, TranscriptionFields, Word } from "../../src/contract/transcription.ts";
-import { type FinishedTranscript, finishing } from "../../src/gateway/transcription/finish-transcript.ts";
-import { runToCompletion } from "../../src/lib/concurrency/cooperative-task.ts";
+import { type FinishedTranscript, finishTranscript } from "../../src/gateway/transcription/finish-transcript.ts";
 import type { ProviderTranscript, SpeechModel, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { type Requirements, requiredFeatures } from "../../src/routing/required-features.ts";
 import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
@@ -81,7 +80,7 @@ export function keepsTextDespiteHoles(teller: Teller): void {
           );
           // A list that is missing altogether fails its receipt: the next target is tried.
           if (transcript.receipts.some(({ delivered }) => !delivered)) return;
-          const finished = runToCompletion(finishing(transcript, wanted, conversation.durationSeconds));
+          const finished = finishTranscript(transcript, wanted, conversation.durationSeconds);
           judged.count++;
           if (conversation.words.some(isLost)) judged.withHoles++;
           assertTimes(finished.words, conversation.durationSeconds);
@@ -144,7 +143,7 @@ async function transcribed(
     transcript.receipts.filter(({ delivered }) => !delivered),
     [],
   );
-  return runToCompletion(finishing(transcript, wanted, conversation.durationSeconds));
+  return finishTranscript(transcript, wanted, conversation.durationSeconds);
 }
 
 async function normalised(

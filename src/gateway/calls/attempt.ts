@@ -1,6 +1,6 @@
 // Calls one target: plan, call, check of the receipts. `judge-failure.ts` decides what a failure means for the request.
 import type { Preference } from "../../contract/features.ts";
-import { yieldToEventLoop } from "../../lib/concurrency/run-cooperatively.ts";
+import { yieldToEventLoop } from "../../lib/concurrency/tick-budget.ts";
 import { ProviderError, type StreamingIo } from "../../providers/io.ts";
 import type {
   ProviderTranscript,

@@ -1,6 +1,5 @@
 // Turns a budget's refusal into the caller's 402 error [metering.refusal-figures].
-import { GatewayError } from "../../contract/errors.ts";
-import { createSymbolSlot } from "../../lib/symbol-slot.ts";
+import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
 import type { BudgetExceeded } from "../../metering/budget.ts";
 import { formatUsd } from "../../metering/money.ts";
 
@@ -10,12 +9,20 @@ const UNITS = {
   tokens: { unit: "tokens", figure: Number },
 } as const;
 
-const figures = createSymbolSlot<GatewayError, BudgetExceeded>("budget exceeded");
+/** Keeps the figures of the refusal for the request log. */
+class BudgetExceededError extends GatewayError {
+  readonly exceeded: BudgetExceeded;
+
+  constructor(exceeded: BudgetExceeded, code: "BUDGET_EXCEEDED" | "CREDITS_REQUIRED", options: GatewayErrorOptions) {
+    super(code, options);
+    this.exceeded = exceeded;
+  }
+}
 
 export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
-  const error = exceeded.budgetKind === "budget" ? overBudget(exceeded) : creditsRequired();
-  figures.set(error, exceeded);
-  return error;
+  return exceeded.budgetKind === "budget"
+    ? new BudgetExceededError(exceeded, "BUDGET_EXCEEDED", overBudget(exceeded))
+    : new BudgetExceededError(exceeded, "CREDITS_REQUIRED", CREDITS_REQUIRED);
 }
 
 /** The budget refused this target. Another target may cost less, or nothing. */
@@ -25,13 +32,13 @@ export function isMoneyRefusal(error: unknown): error is GatewayError {
 
 /** The figures of the refusal. Null: another error. */
 export function exceededIn(error: unknown): BudgetExceeded | null {
-  return error instanceof GatewayError ? (figures.get(error) ?? null) : null;
+  return error instanceof BudgetExceededError ? error.exceeded : null;
 }
 
-function overBudget(exceeded: BudgetExceeded): GatewayError {
+function overBudget(exceeded: BudgetExceeded): GatewayErrorOptions {
   const { kind, period } = exceeded;
   const { unit, figure } = UNITS[kind];
-  return new GatewayError("BUDGET_EXCEEDED", {
+  return {
     message: `This request could exceed the app's ${period} budget of ${figure(exceeded.limit)} ${unit}. Nothing was called or charged.`,
     details: {
       kind,
@@ -42,12 +49,10 @@ function overBudget(exceeded: BudgetExceeded): GatewayError {
       requested: figure(exceeded.requested),
       resets_at: exceeded.resetsAt?.toISOString() ?? null,
     },
-  });
+  };
 }
 
-function creditsRequired(): GatewayError {
-  return new GatewayError("CREDITS_REQUIRED", {
-    message:
-      "The workspace's plan does not cover this request: plain chat draws on its monthly tokens, everything else on its credits. Add credits, or connect an own provider account.",
-  });
-}
+const CREDITS_REQUIRED: GatewayErrorOptions = {
+  message:
+    "The workspace's plan does not cover this request: plain chat draws on its monthly tokens, everything else on its credits. Add credits, or connect an own provider account.",
+};

@@ -1,16 +1,13 @@
 // Maps an unavailable database to the caller's error: a retryable refusal if nothing was started, otherwise an unknown outcome.
 import { GatewayError } from "../../contract/errors.ts";
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import { isRolledBack } from "../../storage/transact.ts";
 
 export { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 
 /** For work that starts nothing. After a start, only the steps themselves know the outcome. */
-export function mapDatabaseUnavailable<T>(work: Promise<T>): Promise<T>;
-export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T>;
-export function mapDatabaseUnavailable<T>(work: MaybePromise<T>): MaybePromise<T> {
-  return work instanceof Promise ? work.catch(throwIfDatabaseUnavailable) : work;
+export function mapDatabaseUnavailable<T>(work: Promise<T>): Promise<T> {
+  return work.catch(throwIfDatabaseUnavailable);
 }
 
 /** For work that is one transaction: if it was certainly rolled back, nothing happened. */

@@ -1,7 +1,6 @@
 // One call to one chat target: reserved durably before the first byte is sent, settled exactly once, with its usage recorded however it ends
 // [chat.reserve-and-settle].
 import { newId } from "../../contract/ids.ts";
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type {
   AttemptOutcome,
   SettlementResult,
@@ -40,11 +39,7 @@ export interface ChatAttempt {
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** Charges the attempt by its usage, and completes the idempotency slot if there is one. */
-  readonly succeed: (
-    used: TokensUsed,
-    providerRequestId: string | null,
-    slot?: SlotEnd,
-  ) => MaybePromise<SettlementResult>;
+  readonly succeed: (used: TokensUsed, providerRequestId: string | null, slot?: SlotEnd) => Promise<SettlementResult>;
   /**
    * Called when no part of the call is running any more. Charged only if the caller aborted it after it was sent. After an internal error the outcome of the
    * call is unknown.
@@ -114,13 +109,9 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     callWatch.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = (
-    outcome: AttemptOutcome,
-    usage: TokenUsage | null,
-    facts: EndFacts,
-  ): MaybePromise<SettlementResult> => {
+  const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): Promise<SettlementResult> => {
     const settlement = settlementOf(billing, usage, facts);
-    return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, () =>
+    return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, async () =>
       ledger.settle({ attemptId, outcome, ...settlement }),
     );
   };

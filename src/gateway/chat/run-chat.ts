@@ -1,6 +1,5 @@
 // Tries the capable chat targets in order until one answers. Unlike audio, chat also falls back after an unknown outcome, as long as no content was received;
 // each attempt is reserved and settled on its own [chat.fallback-after-unknown].
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { SettlementResult, TokenUsage } from "../../metering/ledger-entries.ts";
 import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
@@ -31,7 +30,7 @@ export interface ServedChat {
   readonly content: ChatContent;
   readonly usage: TokenUsage;
   /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => MaybePromise<SettlementResult>;
+  readonly settle: (reply: GatewayReply) => Promise<SettlementResult>;
 }
 
 export interface ChatRunOptions {

@@ -65,7 +65,8 @@ export async function* liveTranscription(
     const served = await outcome;
     isOver = true;
     if (served === null) return;
-    const { envelope } = await answerOf({
+    const envelope = await answerOf(services, {
+      owner: call.principal.workspace.id,
       createdAt: services.now(),
       wanted: decision.wanted,
       purpose: decision.purpose,

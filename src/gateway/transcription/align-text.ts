@@ -1,7 +1,6 @@
 // Aligns timed pieces (words, segments) with the provider's own text, because a provider may time only some of its words, of some of its speakers, or spell
 // them differently [transcription.text-preserved]. Pure.
 import { commonSubsequence, type Match } from "../../lib/text/common-subsequence.ts";
-import { CHUNK_SIZE, flatMapCooperatively, type CooperativeTask } from "../../lib/concurrency/cooperative-task.ts";
 import { UNSPACED } from "../../lib/text/join-words.ts";
 import { hasSameLetters } from "../../lib/text/has-same-letters.ts";
 import type { ProviderWord } from "../../providers/provider.ts";
@@ -10,16 +9,12 @@ import type { ProviderWord } from "../../providers/provider.ts";
  * Returns the same pieces, speakers and channels, with texts that together contain all of `text`. Text between two pieces goes to the one in whose line or
  * sentence it is. Where the spelling differs, that of `text` wins; words that only the pieces contain are kept.
  */
-export function* alignPiecesToText<P extends ProviderWord>(
-  pieces: readonly P[],
-  text: string,
-): CooperativeTask<readonly P[]> {
+export function alignPiecesToText<P extends ProviderWord>(pieces: readonly P[], text: string): readonly P[] {
   const spoken = pieces.filter((piece) => piece.text.trim() !== "");
   if (spoken.length === 0 || hasSameLetters(spoken.map((piece) => piece.text).join(""), text)) return pieces;
-  yield;
-  const written = yield* writtenTokens(text);
-  const { ordered, tokens, matches } = yield* bestOf(ordersOf(spoken), written);
-  return yield* stretchTimes(ordered, yield* spread(tokens, written, matches));
+  const written = [...tokensOf(text)];
+  const { ordered, tokens, matches } = bestOf(ordersOf(spoken), written);
+  return stretchTimes(ordered, spread(tokens, written, matches));
 }
 
 interface Token {
@@ -50,17 +45,8 @@ function* tokensOf(text: string): Generator<Token, void, void> {
   }
 }
 
-function* writtenTokens(text: string): CooperativeTask<readonly Token[]> {
-  const tokens: Token[] = [];
-  for (const token of tokensOf(text)) if (tokens.push(token) % CHUNK_SIZE === 0) yield;
-  return tokens;
-}
-
-function* ownedTokens(pieces: readonly ProviderWord[]): CooperativeTask<readonly OwnedToken[]> {
-  const tokens: OwnedToken[] = [];
-  for (const [piece, { text }] of pieces.entries())
-    for (const token of tokensOf(text)) if (tokens.push({ ...token, piece }) % CHUNK_SIZE === 0) yield;
-  return tokens;
+function ownedTokens(pieces: readonly ProviderWord[]): readonly OwnedToken[] {
+  return pieces.flatMap(({ text }, piece) => Array.from(tokensOf(text), (token) => ({ ...token, piece })));
 }
 
 interface Order<P> {
@@ -80,16 +66,13 @@ function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (reado
   ];
 }
 
-function* bestOf<P extends ProviderWord>(
-  orders: readonly (readonly P[])[],
-  written: readonly Token[],
-): CooperativeTask<Order<P>> {
+function bestOf<P extends ProviderWord>(orders: readonly (readonly P[])[], written: readonly Token[]): Order<P> {
   const keys = written.map(({ key }) => key);
   const results: Order<P>[] = [];
   for (const ordered of orders) {
-    const tokens = yield* ownedTokens(ordered);
+    const tokens = ownedTokens(ordered);
     const spokenKeys = tokens.map(({ key }) => key);
-    results.push({ ordered, tokens, matches: yield* commonSubsequence(spokenKeys, keys) });
+    results.push({ ordered, tokens, matches: commonSubsequence(spokenKeys, keys) });
   }
   return results.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
 }
@@ -102,11 +85,11 @@ interface Spelling {
 }
 
 /** Distributes the text over the pieces. Returns the text of each piece. */
-function* spread(
+function spread(
   tokens: readonly OwnedToken[],
   written: readonly Token[],
   matches: readonly Match[],
-): CooperativeTask<ReadonlyMap<number, Spelling>> {
+): ReadonlyMap<number, Spelling> {
   const spellings = new Map<number, Spelling>();
   const write = (piece: number, { raw, spaced }: Token, side?: "before" | "behind"): void => {
     const known = spellings.get(piece) ?? { text: "", before: false, behind: false };
@@ -115,8 +98,7 @@ function* spread(
     if (side !== undefined) known[side] = true;
   };
   let [spokenAt, writtenAt] = [0, 0];
-  for (const [number, [a, b]] of [...matches, [tokens.length, written.length] as const].entries()) {
-    if (number % CHUNK_SIZE === 0) yield;
+  for (const [a, b] of [...matches, [tokens.length, written.length] as const]) {
     const unmatched = tokens.slice(spokenAt, a);
     const gap = written.slice(writtenAt, b);
     const last = tokens[spokenAt - 1]?.piece;
@@ -151,8 +133,8 @@ function splitOf(written: readonly Token[], from: number, to: number): number {
 function stretchTimes<P extends ProviderWord>(
   pieces: readonly P[],
   spellings: ReadonlyMap<number, Spelling>,
-): CooperativeTask<readonly P[]> {
-  return flatMapCooperatively(pieces, (piece, index) => {
+): readonly P[] {
+  return pieces.flatMap((piece, index) => {
     const spelling = spellings.get(index);
     if (spelling === undefined) return [];
     const { text, before, behind } = spelling;

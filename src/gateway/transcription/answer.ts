@@ -3,11 +3,13 @@ import { newId } from "../../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
-import { type FinishedTranscript, finishTranscript } from "./finish-transcript.ts";
 import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { GatewayServices } from "../services.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 
 export interface AnswerInput {
+  /** Whose transcript it is: waiting for the thread is fair among owners. */
+  readonly owner: string;
   readonly createdAt: Date;
   readonly wanted: Requirements;
   readonly purpose: PurposeFields;
@@ -18,12 +20,13 @@ export interface AnswerInput {
 }
 
 export async function answerOf(
+  { transcripts }: Pick<GatewayServices, "transcripts">,
   input: AnswerInput,
-): Promise<{ envelope: TranscriptionEnvelope; finished: FinishedTranscript }> {
+): Promise<TranscriptionEnvelope> {
   const { wanted, served, audioSeconds } = input;
   const { transcript, billing } = served;
-  const finished = await finishTranscript(transcript, wanted, audioSeconds);
-  const envelope = buildEnvelope({
+  const finished = await transcripts.finish(input.owner, transcript, wanted, audioSeconds);
+  return buildEnvelope({
     id: newId("transcription"),
     createdAt: input.createdAt,
     object: wanted.task === "translate" ? "translation" : "transcription",
@@ -42,7 +45,6 @@ export async function answerOf(
     ],
     purpose: input.purpose,
   });
-  return { envelope, finished };
 }
 
 /** The warnings that are known before the answer is complete. */

@@ -1,23 +1,17 @@
 // Turns a provider's normalised words and segments into the caller's transcript: speakers S1, S2… by first appearance, times within the audio and in order,
 // texts that match the content [transcription.times] [transcription.text-preserved]. Pure.
-import { buildCues } from "../../captions/cues.ts";
 import { toPlainText } from "../../captions/plain-text.ts";
-import { toSrt } from "../../captions/srt.ts";
-import { toVtt } from "../../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../../contract/transcription.ts";
-import { yieldToEventLoop, runCooperatively } from "../../lib/concurrency/run-cooperatively.ts";
-import {
-  CHUNK_SIZE,
-  flatMapCooperatively,
-  mapCooperatively,
-  type CooperativeTask,
-} from "../../lib/concurrency/cooperative-task.ts";
 import { joinWords } from "../../lib/text/join-words.ts";
 import { stripToLetters } from "../../lib/text/strip-to-letters.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { alignPiecesToText } from "./align-text.ts";
+import { captionText } from "./caption-text.ts";
 import { byStart, createLabels, createTimeline, needShift } from "./wire-pieces.ts";
+
+/** What the provider returned of what was said. */
+export type SpokenTranscript = Pick<ProviderTranscript, "text" | "segments" | "words">;
 
 export interface FinishedTranscript {
   readonly content: string;
@@ -26,57 +20,46 @@ export interface FinishedTranscript {
   readonly warnings: readonly Warning[];
 }
 
-/** Runs over many event-loop ticks if it is long, starting in a later one than the parsing: ten hours have 100,000 words. */
+/** Blocks for 20 to 200 ms per 60,000 words: long transcripts are finished by `TranscriptThread`. */
 export function finishTranscript(
-  provider: ProviderTranscript,
+  provider: SpokenTranscript,
   wanted: Requirements,
   durationSeconds: number,
-): Promise<FinishedTranscript> {
-  const steps = finishing(provider, wanted, durationSeconds);
-  return provider.words.length > CHUNK_SIZE
-    ? yieldToEventLoop().then(() => runCooperatively(steps))
-    : runCooperatively(steps);
-}
-
-export function* finishing(
-  provider: ProviderTranscript,
-  wanted: Requirements,
-  durationSeconds: number,
-): CooperativeTask<FinishedTranscript> {
+): FinishedTranscript {
   const warnings = [provider.words, provider.segments].some((pieces) => needShift(pieces, durationSeconds))
     ? [TIMES_CLAMPED]
     : [];
-  // Words may lack punctuation, so segments that were neither returned nor requested must not replace the provider's text.
-  const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
-  // Most callers request the text alone, so the unused lists are not built.
-  if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
-    return { content: provider.text.trim(), segments: [], words: [], warnings };
+  if (isTextAlone(provider, wanted)) return { content: provider.text.trim(), segments: [], words: [], warnings };
   const timed = {
-    words: yield* mapCooperatively(provider.words, createTimeline(durationSeconds)),
-    segments: yield* mapCooperatively(provider.segments, createTimeline(durationSeconds)),
+    words: provider.words.map(createTimeline(durationSeconds)),
+    segments: provider.segments.map(createTimeline(durationSeconds)),
   };
   const words = inOrder(timed.words);
-  yield;
   const given =
     timed.segments.length > 0
-      ? inOrder(yield* alignPiecesToText(timed.segments, provider.text))
-      : yield* segmentsFromWords(inOrder(yield* alignPiecesToText(timed.words, provider.text)));
-  yield;
+      ? inOrder(alignPiecesToText(timed.segments, provider.text))
+      : segmentsFromWords(inOrder(alignPiecesToText(timed.words, provider.text)));
   const labels = createLabels(wanted);
   if (wanted.features.includes("diarization")) for (const piece of inOrder([...given, ...words])) labels.hear(piece);
-  yield;
-  const segments = yield* mapCooperatively(given, labels.segment);
-  const wireWords =
-    wanted.wantsWords || isCaption(wanted.responseFormat) ? yield* mapCooperatively(words, labels.word) : [];
-  yield;
-  const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
-  yield;
+  const segments = given.map(labels.segment);
+  const wireWords = wanted.wantsWords || isCaption(wanted.responseFormat) ? words.map(labels.word) : [];
+  const content = isFromSegments(provider, wanted) ? contentOf(provider.text, segments) : provider.text.trim();
   return {
-    content: yield* render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
+    content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
     segments: wanted.wantsSegments ? segments : [],
     words: wanted.wantsWords ? wireWords : [],
     warnings,
   };
+}
+
+/** Most callers request the text alone, so the unused lists are not built. */
+export function isTextAlone(provider: SpokenTranscript, wanted: Requirements): boolean {
+  return !isFromSegments(provider, wanted) && !wanted.wantsWords && isJson(wanted.responseFormat);
+}
+
+/** Words may lack punctuation, so segments that were neither returned nor requested must not replace the provider's text. */
+function isFromSegments({ text, segments }: SpokenTranscript, { wantsSegments }: Requirements): boolean {
+  return segments.length > 0 || wantsSegments || text.trim() === "";
 }
 
 const TIMES_CLAMPED: Warning = {
@@ -96,17 +79,16 @@ const MAX_BUILT_SEGMENT_SECONDS = 30;
 const SEGMENT_PAUSE_SECONDS = 1.0;
 
 /** Builds segments from timed words: a segment ends with a speaker, a channel, a sentence, or before a pause. */
-function* segmentsFromWords(words: readonly ProviderWord[]): CooperativeTask<readonly ProviderSegment[]> {
+function segmentsFromWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
   const channels = new Map<number | null, ProviderWord[][]>();
-  for (const [index, word] of words.entries()) {
-    if (index % CHUNK_SIZE === CHUNK_SIZE - 1) yield;
+  for (const word of words) {
     const groups = channels.get(word.channel) ?? [];
     channels.set(word.channel, groups);
     const current = groups.at(-1);
     if (current === undefined || endsBefore(current, word)) groups.push([word]);
     else current.push(word);
   }
-  return inOrder(yield* flatMapCooperatively([...channels.values()].flat(), segmentOf));
+  return inOrder([...channels.values()].flat().flatMap(segmentOf));
 }
 
 function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boolean {
@@ -146,22 +128,15 @@ function contentOf(text: string, segments: readonly Segment[]): string {
   return joined;
 }
 
-function* render(
+function render(
   format: ResponseFormat,
   content: string,
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): CooperativeTask<string> {
+): string {
   if (isJson(format)) return content;
-  switch (format) {
-    case "text":
-      return toPlainText(content, segments);
-    case "srt":
-      return toSrt(yield* buildCues(segments, words, durationSeconds));
-    case "vtt":
-      return toVtt(yield* buildCues(segments, words, durationSeconds));
-  }
+  return format === "text" ? toPlainText(content, segments) : captionText({ format, segments, words, durationSeconds });
 }
 
 function isCaption(format: ResponseFormat): format is "srt" | "vtt" {

@@ -160,7 +160,7 @@ async function closeAfter<T>(audio: TakenAudio, pieces: Channel<TranscriptPiece>
 
 async function* relay(
   services: GatewayServices,
-  { recorder, clientGone }: Pick<StreamCall, "recorder" | "clientGone">,
+  { principal, recorder, clientGone }: Pick<StreamCall, "principal" | "recorder" | "clientGone">,
   audio: MeasuredAudio,
   decision: Decided,
   run: Run,
@@ -179,7 +179,8 @@ async function* relay(
       yield { kind: "error", error };
       return;
     }
-    const { envelope } = await answerOf({
+    const envelope = await answerOf(services, {
+      owner: principal.workspace.id,
       createdAt: services.now(),
       wanted: decision.wanted,
       purpose: decision.purpose,

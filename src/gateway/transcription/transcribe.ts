@@ -67,7 +67,8 @@ async function serve(
     byChat === null
       ? transcriptOf(decision, transcribed, journal)
       : await translateByChat(services, call, { decision, byChat, transcribed, slot, journal, allowance });
-  const { envelope } = await answerOf({
+  const envelope = await answerOf(services, {
+    owner: call.principal.workspace.id,
     createdAt: services.now(),
     wanted: result.wanted,
     purpose: decision.purpose,

@@ -38,7 +38,6 @@ export const PLAYGROUND_MODULES = [
   "playground/compare-view",
   "playground/compare-words",
   "playground/comparison",
-  "playground/in-turns",
   "playground/spoken-words",
   "captions/columns",
   "captions/cues",
@@ -52,7 +51,6 @@ export const PLAYGROUND_MODULES = [
   "lib/text/join-words",
   "lib/text/edit-distance",
   "lib/text/has-same-letters",
-  "lib/concurrency/cooperative-task",
   "lib/text/strip-to-letters",
 ] as const;
 

@@ -4,6 +4,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
 import { freeBuffer } from "../../lib/free-buffer.ts";
 import type { Edge } from "../server/edge.ts";
+import { exchangeOf } from "../server/exchange.ts";
 import type { Reply, ReplyBody } from "../server/endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import { hasAmbiguousFraming } from "../server/head.ts";
@@ -32,7 +33,7 @@ export function sendReply(
   const payload = payloadOf(body);
   const fields = {
     ...PLAIN,
-    ...fieldsOf(edge, request),
+    ...fieldsOf(request),
     ...answer.headers,
     "content-type": "json" in body ? JSON_TYPE : body.contentType,
     "x-request-id": request.id,
@@ -83,9 +84,9 @@ function countUnread(
   reply: FastifyReply,
   { bytes, payload }: { readonly bytes: number; readonly payload: Payload },
 ): void {
-  const exchange = edge.exchanges.get(request.raw);
+  const exchange = exchangeOf(request.raw);
   exchange?.releaseReservation();
-  if (exchange === undefined || waitingBytes(exchange.socket) === 0) return;
+  if (exchange === null || waitingBytes(exchange.socket) === 0) return;
   const body = Buffer.isBuffer(payload) ? { bytes, shared: payload } : { bytes };
   reply.raw.once("close", edge.unread.add(exchange.socket, body));
 }
@@ -99,8 +100,8 @@ async function sendStream(
   { events, held, startsWithPing = false }: Extract<ReplyBody, { events: unknown }>,
 ): Promise<FastifyReply> {
   await using _ = held;
-  const exchange = edge.exchanges.get(request.raw);
-  if (exchange === undefined) throw new Error("the exchange was not opened");
+  const exchange = exchangeOf(request.raw);
+  if (exchange === null) throw new Error("the exchange was not opened");
   reply.hijack();
   try {
     await sendEvents(reply.raw, events, {
@@ -130,7 +131,7 @@ async function sendSession(
   { session, release }: Extract<ReplyBody, { session: unknown }>,
 ): Promise<FastifyReply> {
   try {
-    const headers = { ...fieldsOf(edge, request), "x-request-id": request.id };
+    const headers = { ...fieldsOf(request), "x-request-id": request.id };
     await edge.upgrades().accept(request.raw, reply.raw, headers, (client, stopping) => {
       reply.hijack();
       return session(client, stopping);
@@ -147,13 +148,13 @@ async function sendSession(
 }
 
 export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const exchange = edge.exchanges.get(request.raw);
+  const exchange = exchangeOf(request.raw);
   const answer = errorReply(error, {
     requestId: brand("request", request.id),
     publicUrl: edge.publicUrl(),
     accept: request.headers.accept,
   });
-  if (exchange !== undefined) exchange.code = answer.code;
+  if (exchange !== null) exchange.code = answer.code;
   const isUnexpected = answer.code === "INTERNAL" || !(error instanceof GatewayError);
   if (isUnexpected && exchange?.isGone !== true) {
     const err = error instanceof GatewayError ? (error.cause ?? error) : error;
@@ -162,18 +163,18 @@ export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyRep
   }
   return reply
     .code(answer.status)
-    .headers({ ...fieldsOf(edge, request), ...answer.headers, ...connectionFields(edge, request, reply) })
+    .headers({ ...fieldsOf(request), ...answer.headers, ...connectionFields(edge, request, reply) })
     .send(answer.body);
 }
 
-function fieldsOf(edge: Edge, request: FastifyRequest): Readonly<Record<string, string>> {
-  return edge.exchanges.get(request.raw)?.fields() ?? {};
+function fieldsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  return exchangeOf(request.raw)?.fields() ?? {};
 }
 
 /** The `Connection` header, and a lingering close if the request has an unread body. */
 function connectionFields(edge: Edge, request: FastifyRequest, reply: FastifyReply): Readonly<Record<string, string>> {
-  const exchange = edge.exchanges.get(request.raw);
-  if (exchange !== undefined && hasUnreadBody(request.raw)) {
+  const exchange = exchangeOf(request.raw);
+  if (exchange !== null && hasUnreadBody(request.raw)) {
     lingerAfterReply(request.raw, reply.raw, exchange.socket, edge.limits);
     return CLOSE;
   }

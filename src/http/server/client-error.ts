@@ -7,6 +7,7 @@ import { newId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { type AllowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import type { Edge } from "./edge.ts";
+import { exchangeOf } from "./exchange.ts";
 import { errorReply } from "../reply/error-reply.ts";
 import { headersTooLarge } from "./head.ts";
 import type { Turns } from "./pipelining.ts";
@@ -55,9 +56,9 @@ export function answerClientErrors(server: Server, edge: Edge, { allowed, turns 
   const answer = (socket: Socket, error: ParserError): void => {
     const refusal = refusalOf(error, edge, allowed);
     const latestTurn = turns.latest(socket);
-    if (latestTurn === undefined || latestTurn.response.writableFinished) return refuse(socket, refusal, edge);
-    const exchange = edge.exchanges.get(latestTurn.raw);
-    if (!latestTurn.raw.complete && exchange !== undefined) return exchange.cut(refusal);
+    if (latestTurn === null || latestTurn.response.writableFinished) return refuse(socket, refusal, edge);
+    const exchange = exchangeOf(latestTurn.raw);
+    if (!latestTurn.raw.complete && exchange !== null) return exchange.cut(refusal);
     // A request that broke while it was queued has no other response.
     if (!latestTurn.raw.complete && latestTurn.begin !== null) latestTurn.begin = () => refuse(socket, refusal, edge);
     else latestTurn.response.once("close", () => refuse(socket, refusal, edge));

@@ -1,12 +1,9 @@
 // The services that all parts of the HTTP edge share, created once per server.
-import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { SymbolSlot } from "../../lib/symbol-slot.ts";
 import type { WaitGroup } from "../../lib/concurrency/wait-group.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import type { Schedule } from "../body/body-rate.ts";
-import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
 import type { UnreadBudget } from "../reply/unread-budget.ts";
 import type { Upgrades } from "../socket/upgrade.ts";
@@ -42,7 +39,6 @@ export interface Edge {
   readonly logger: Logger;
   /** Notified of the beginning and end of each exchange. Only counts, never throws. */
   readonly watch: ExchangeWatch | null;
-  readonly exchanges: SymbolSlot<IncomingMessage, Exchange>;
   /** Running handlers and replies, including those whose client has disconnected. */
   readonly underWay: WaitGroup;
   readonly unread: UnreadBudget;

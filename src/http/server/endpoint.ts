@@ -3,7 +3,6 @@ import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { Recorder } from "../../gateway/request-record.ts";
 import type { ServerEvents } from "../reply/sse.ts";
 import type { RunSession } from "../socket/upgrade.ts";
@@ -70,7 +69,7 @@ export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> 
 export interface TokenCaller<P extends EdgePrincipal> {
   readonly principal: P;
   /** Re-authenticates the key behind the token. Rejects once it is invalid. */
-  readonly authenticate: () => MaybePromise<P>;
+  readonly authenticate: () => Promise<P>;
 }
 
 /** The caller of an endpoint with `auth: "key"`, which the frame has authenticated before the handler runs. */

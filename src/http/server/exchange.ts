@@ -3,7 +3,6 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../../contract/errors.ts";
-import { createSymbolSlot } from "../../lib/symbol-slot.ts";
 import type { Reservation } from "../reply/unread-budget.ts";
 
 const NO_FIELDS: Readonly<Record<string, string>> = {};
@@ -12,6 +11,7 @@ const noFields = (): Readonly<Record<string, string>> => NO_FIELDS;
 export class Exchange {
   /** Stored because Node sets `raw.socket` to null when a pipeline or loop ends the request stream. */
   readonly socket: Socket;
+  readonly response: ServerResponse;
   readonly receivedAtMs: number;
   /** The error code of the refusal, for the log. */
   code: ErrorCode | null = null;
@@ -29,12 +29,12 @@ export class Exchange {
 
   constructor(raw: IncomingMessage, response: ServerResponse, receivedAtMs: number) {
     this.socket = raw.socket;
+    this.response = response;
     this.receivedAtMs = receivedAtMs;
     response.on("finish", () => {
       this.#isFinished = true;
     });
     response.on("close", () => this.#close());
-    replies.set(raw, response);
   }
 
   get signal(): AbortSignal {
@@ -84,23 +84,43 @@ export class Exchange {
   }
 }
 
-const replies = createSymbolSlot<IncomingMessage, ServerResponse>("its reply");
+/** A request of our servers, with what belongs to it. Not in a WeakMap, whose entries make the collector promote them (docs/decisions/0045). */
+export class ServedRequest extends IncomingMessage {
+  exchange: Exchange | null = null;
+  /** Whether it was queued behind an earlier response of its connection. */
+  wasQueued = false;
 
-/**
- * Node destroys the socket together with the request stream, so a handler that stops reading the body by `destroy` would close the connection
- * that its refusal must be sent on. Until the reply is finished, only the stream is destroyed.
- */
-export class KeepSocketIncomingMessage extends IncomingMessage {
+  /**
+   * Node destroys the socket together with the request stream, so a handler that stops reading the body by `destroy` would close the connection
+   * that its refusal must be sent on. Until the reply is finished, only the stream is destroyed.
+   */
   // The documented hook of streams for this purpose has this spelling.
   // oxlint-disable-next-line no-underscore-dangle
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const socket: Socket | null = this.socket;
-    const reply = replies.get(this);
-    if (reply === undefined || reply.writableFinished || socket === null || socket.destroyed) {
+    const response = this.exchange?.response;
+    if (response === undefined || response.writableFinished || socket === null || socket.destroyed) {
       // oxlint-disable-next-line no-underscore-dangle
       super._destroy(error, callback);
       return;
     }
     callback(this.listenerCount("error") === 0 ? null : error);
   }
+}
+
+export function openExchange(raw: IncomingMessage, response: ServerResponse, receivedAtMs: number): Exchange {
+  const exchange = new Exchange(raw, response, receivedAtMs);
+  servedRequest(raw).exchange = exchange;
+  return exchange;
+}
+
+/** Null: the request was refused before its exchange was opened. */
+export function exchangeOf(raw: IncomingMessage): Exchange | null {
+  return servedRequest(raw).exchange;
+}
+
+/** Every server of this folder creates its requests by this class. */
+export function servedRequest(raw: IncomingMessage): ServedRequest {
+  if (!(raw instanceof ServedRequest)) throw new Error("the request is not one of our servers");
+  return raw;
 }

@@ -1,10 +1,9 @@
 // What the endpoints of a listener share: how callers are authenticated, and which requests leave a record.
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { OpenRecord } from "../../gateway/request-record.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 
-export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => MaybePromise<P>;
+export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
 
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;

@@ -3,8 +3,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand } from "../../contract/ids.ts";
 import { type EndpointContract, endpointName } from "../../contract/endpoints/endpoint.ts";
-import type { Edge } from "./edge.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
+import { exchangeOf } from "./exchange.ts";
 import { type RecordedExchange, recordUntilEnd } from "./record-until-end.ts";
 import type { Frame } from "./frame.ts";
 
@@ -20,12 +20,11 @@ interface Opening<P> {
 
 /** Null: this endpoint leaves no record. */
 export function openRecord<P extends EdgePrincipal>(
-  edge: Edge,
   contract: EndpointContract,
   frame: Pick<Frame<P>, "openRecord">,
   opening: Opening<P>,
 ): RecordedExchange | null {
-  return contract.isRouted === true ? open(edge, frame, opening) : null;
+  return contract.isRouted === true ? open(frame, opening) : null;
 }
 
 /**
@@ -33,28 +32,25 @@ export function openRecord<P extends EdgePrincipal>(
  * while the response is being sent; if that fails, the record has no owner, as without a key.
  */
 export async function recordRefused<P extends EdgePrincipal>(
-  edge: Edge,
   contract: EndpointContract | null,
   frame: Frame<P>,
   { request, reply }: Pick<Opening<P>, "request" | "reply">,
 ): Promise<void> {
   if (frame.openRecord === undefined || (contract !== null && contract.isRouted !== true)) return;
   const authorization = onlyAuthorization(request.raw.rawHeaders);
-  const principal =
-    authorization === undefined ? null : await Promise.resolve(frame.authenticate(authorization)).catch(() => null);
+  const principal = authorization === undefined ? null : await frame.authenticate(authorization).catch(() => null);
   const endpoint = contract === null ? `${request.method} (none)` : endpointName(contract);
-  if (contract !== null) openRecord(edge, contract, frame, { endpoint, request, reply, principal });
+  if (contract !== null) openRecord(contract, frame, { endpoint, request, reply, principal });
   // Anyone can send such requests: without a key they are counted and logged like any exchange, but not recorded.
-  else if (principal !== null) open(edge, frame, { endpoint, request, reply, principal });
+  else if (principal !== null) open(frame, { endpoint, request, reply, principal });
 }
 
 function open<P extends EdgePrincipal>(
-  edge: Edge,
   frame: Pick<Frame<P>, "openRecord">,
   { endpoint, request, reply, principal }: Opening<P>,
 ): RecordedExchange | null {
-  const exchange = edge.exchanges.get(request.raw);
-  if (frame.openRecord === undefined || exchange === undefined) return null;
+  const exchange = exchangeOf(request.raw);
+  if (frame.openRecord === undefined || exchange === null) return null;
   const record = frame.openRecord({
     requestId: brand("request", request.id),
     endpoint,

@@ -2,7 +2,7 @@
 // that never reads has only one response prepared, not all of them.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createSymbolSlot } from "../../lib/symbol-slot.ts";
+import { servedRequest } from "./exchange.ts";
 import { throwAwayInput } from "./linger.ts";
 
 export type Handler = (raw: IncomingMessage, response: ServerResponse) => void;
@@ -16,11 +16,9 @@ export interface Turn {
 }
 
 export interface Turns {
-  latest(socket: Socket): Turn | undefined;
+  latest(socket: Socket): Turn | null;
   /** Whether every response due on this connection is finished. */
   isIdle(socket: Socket): boolean;
-  /** Whether the request was queued behind an earlier response. */
-  hasWaited(raw: IncomingMessage): boolean;
 }
 
 /**
@@ -29,19 +27,32 @@ export interface Turns {
  */
 const MOST_WAITING = 32;
 
+interface Connection {
+  latest: Turn | null;
+  /** Number of queued requests. */
+  waiting: number;
+}
+
 /** Call `serve` once. Its handler gets a request when all earlier responses of the connection are finished. */
 export function createPipelineQueue(): Turns & { serve(server: Server, handler: Handler): void } {
-  const latest = createSymbolSlot<Socket, Turn>("latest request");
-  const queueLengths = createSymbolSlot<Socket, number>("requests that wait for their turn");
-  const queuedRequests = createSymbolSlot<IncomingMessage, true>("waited for its turn");
+  // One entry per connection, not per request.
+  const connections = new WeakMap<Socket, Connection>();
+  const connectionOf = (socket: Socket): Connection => {
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
+    const connection = { latest: null, waiting: 0 };
+    connections.set(socket, connection);
+    return connection;
+  };
 
   function queue(previous: Turn, turn: Turn, handler: Handler): void {
     const { socket } = turn.raw;
-    queueLengths.set(socket, (queueLengths.get(socket) ?? 0) + 1);
-    queuedRequests.set(turn.raw, true);
+    const connection = connectionOf(socket);
+    connection.waiting += 1;
+    servedRequest(turn.raw).wasQueued = true;
     turn.begin = () => handler(turn.raw, turn.response);
     previous.response.once("close", () => {
-      queueLengths.set(socket, (queueLengths.get(socket) ?? 1) - 1);
+      connection.waiting -= 1;
       const { begin } = turn;
       turn.begin = null;
       // The earlier response may have closed the connection.
@@ -50,20 +61,19 @@ export function createPipelineQueue(): Turns & { serve(server: Server, handler: 
   }
 
   return {
-    latest: (socket) => latest.get(socket),
-    isIdle: (socket) => latest.get(socket)?.response.closed ?? true,
-    hasWaited: (raw) => queuedRequests.get(raw) === true,
+    latest: (socket) => connectionOf(socket).latest,
+    isIdle: (socket) => connectionOf(socket).latest?.response.closed ?? true,
     serve: (server, handler) => {
       server.on("request", (raw, response) => {
-        const { socket } = raw;
-        const previous = latest.get(socket);
+        const connection = connectionOf(raw.socket);
+        const previous = connection.latest;
         const turn: Turn = { raw, response, begin: null };
-        if (previous === undefined || previous.response.closed) {
-          latest.set(socket, turn);
+        if (previous === null || previous.response.closed) {
+          connection.latest = turn;
           return handler(raw, response);
         }
-        if ((queueLengths.get(socket) ?? 0) === MOST_WAITING) return endAfter(previous);
-        latest.set(socket, turn);
+        if (connection.waiting === MOST_WAITING) return endAfter(previous);
+        connection.latest = turn;
         queue(previous, turn, handler);
       });
     },

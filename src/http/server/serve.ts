@@ -7,13 +7,12 @@ import {
   mapDatabaseUnavailable,
   mapRolledBack,
 } from "../../gateway/calls/database-unavailable.ts";
-import type { MaybePromise } from "../../lib/concurrency/maybe-promise.ts";
 import { createAnswerRoom } from "../reply/answer-room.ts";
 import { onFirstRead, watchBodyRate } from "../body/body-rate.ts";
 import { refuseEncoding } from "../body/content-type.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, exchangeOf } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
 import type { RecordedExchange } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
@@ -25,7 +24,7 @@ interface Admitted<P> {
   readonly principal: P;
   readonly recorded: RecordedExchange | null;
   /** Re-authenticates the caller, for long-lived responses. */
-  readonly authenticate: () => MaybePromise<P>;
+  readonly authenticate: () => Promise<P>;
 }
 
 const NO_CALLER = { principal: null, recorded: null, authenticate: null };
@@ -48,34 +47,22 @@ export function serve<P extends EdgePrincipal>(
   const authenticateByToken = "authenticate" in each ? each.authenticate : () => null;
   // Routed endpoints validate their query after quotas, together with their fields. Probes and pages without a key accept any query.
   const refusesQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admit = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): MaybePromise<Admitted<P>> => {
-    const authenticate = () => frame.authenticate(request.headers.authorization);
-    const refuse = (error: unknown): never => {
-      openRecord(edge, contract, frame, { endpoint, request, reply, principal: null });
+  const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
+    const { principal, authenticate } = await callerOf(request).catch((error: unknown) => {
+      openRecord(contract, frame, { endpoint, request, reply, principal: null });
       return throwIfDatabaseUnavailable(error);
-    };
-    const tokenCaller = authenticateByToken(request);
-    if (tokenCaller !== null)
-      return tokenCaller.then((caller) => createAdmission(caller, request, reply, exchange), refuse);
-    const authentication = authenticate();
-    if (!(authentication instanceof Promise))
-      return createAdmission({ principal: authentication, authenticate }, request, reply, exchange);
-    return authentication.then(
-      (principal) => createAdmission({ principal, authenticate }, request, reply, exchange),
-      refuse,
-    );
-  };
-  const createAdmission = (
-    { principal, authenticate }: TokenCaller<P>,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    exchange: Exchange,
-  ): Admitted<P> => {
+    });
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
-    const recorded = openRecord(edge, contract, frame, { endpoint, request, reply, principal });
+    const recorded = openRecord(contract, frame, { endpoint, request, reply, principal });
     requireRights(contract, principal);
     return { principal, recorded, authenticate };
+  };
+  const callerOf = async (request: FastifyRequest): Promise<TokenCaller<P>> => {
+    const tokenCaller = authenticateByToken(request);
+    if (tokenCaller !== null) return tokenCaller;
+    const authenticate = () => frame.authenticate(request.headers.authorization);
+    return { principal: await authenticate(), authenticate };
   };
   app.route({
     method: contract.method,
@@ -83,9 +70,9 @@ export function serve<P extends EdgePrincipal>(
     config: { contract },
     handler: async (request, reply) => {
       const { raw } = request;
-      const exchange = exchangeOf(edge, request);
-      const admission = contract.auth === "none" ? NO_CALLER : admit(request, reply, exchange);
-      const { principal, recorded, authenticate } = admission instanceof Promise ? await admission : admission;
+      const exchange = openedExchange(request);
+      const { principal, recorded, authenticate } =
+        contract.auth === "none" ? NO_CALLER : await admit(request, reply, exchange);
       refuseEncoding(request.headers);
       if (refusesQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
@@ -135,8 +122,8 @@ function mapDatabaseFailure<T>({ method, isRouted }: EndpointContract, answer: P
   return isRouted === true ? answer : mapRolledBack(answer);
 }
 
-function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {
-  const exchange = edge.exchanges.get(raw);
-  if (exchange === undefined) throw new Error("the exchange was not opened");
+function openedExchange({ raw }: FastifyRequest): Exchange {
+  const exchange = exchangeOf(raw);
+  if (exchange === null) throw new Error("the exchange was not opened");
   return exchange;
 }

@@ -4,7 +4,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { newId } from "../../contract/ids.ts";
 import { createTickBatcher } from "../../lib/concurrency/tick-batcher.ts";
-import { createSymbolSlot } from "../../lib/symbol-slot.ts";
 import { createWaitGroup } from "../../lib/concurrency/wait-group.ts";
 import { allowedMethods, noSuchEndpoint, notFoundHint } from "./allowed-methods.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
@@ -13,7 +12,7 @@ import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
 import { endSilentConnections, noteConnections, trackAccepts } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
-import { Exchange, KeepSocketIncomingMessage } from "./exchange.ts";
+import { openExchange, ServedRequest, servedRequest } from "./exchange.ts";
 import { canonicalPath, refuseHead } from "./head.ts";
 import { createPipelineQueue } from "./pipelining.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
@@ -56,7 +55,6 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     refuseHost: options.refuseHost ?? null,
     logger: options.logger,
     watch: options.watch ?? null,
-    exchanges: createSymbolSlot("exchange"),
     underWay: createWaitGroup(),
     unread: options.unread ?? createUnreadBudget(),
     upgrades: () => upgrades,
@@ -85,7 +83,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     // Called for paths that the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply, null);
-      void recordRefused(edge, null, options, { request, reply });
+      void recordRefused(null, options, { request, reply });
       const judgesIdempotencyKey = !READS.has(request.method);
       sendError(edge, request, reply, refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ?? noSuchEndpoint([]));
     },
@@ -118,9 +116,9 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
       (hasNoEndpoint ? noSuchEndpoint(allowed(target), hint(target)) : null);
     // These requests do not wait for the end of the tick. By then a client that closed its side after several requests would count as disconnected,
     // and the body of a request with `Expect` may have arrived early: Node closes a connection to which 100 was not sent.
-    const skipsBatch = turns.hasWaited(request.raw) || request.headers.expect !== undefined;
+    const skipsBatch = servedRequest(request.raw).wasQueued || request.headers.expect !== undefined;
     if (refusal === null) return skipsBatch ? done() : tickBatcher(done);
-    void recordRefused(edge, contract, options, { request, reply });
+    void recordRefused(contract, options, { request, reply });
     done(refusal);
   });
   const stopWatching = watchUnreadReplies(connections, edge.limits);
@@ -143,7 +141,7 @@ interface ServerParts extends ClientErrorParts {
 function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
-    IncomingMessage: KeepSocketIncomingMessage,
+    IncomingMessage: ServedRequest,
     // Leaves room for the longest target, so that `refuseHead` decides by exact limits, and not Node by the sum of both.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -168,8 +166,7 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
 
 function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: string | null): void {
   const receivedAtMs = edge.nowMs();
-  const exchange = new Exchange(request.raw, reply.raw, receivedAtMs);
-  edge.exchanges.set(request.raw, exchange);
+  const exchange = openExchange(request.raw, reply.raw, receivedAtMs);
   // Node joins repeated headers, and the result is no valid `traceparent`.
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
   exchange.onClose(() => {

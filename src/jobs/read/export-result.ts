@@ -1,12 +1,8 @@
 // Converts a succeeded job's stored result to another format, at no cost [jobs.export].
-import { buildCues } from "../../captions/cues.ts";
 import { toPlainText } from "../../captions/plain-text.ts";
-import { toSrt } from "../../captions/srt.ts";
-import { toVtt } from "../../captions/vtt.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { brand, type WorkspaceId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
-import { runCooperatively } from "../../lib/concurrency/run-cooperatively.ts";
 import type { ExportFormat } from "../../contract/jobs.ts";
 import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../../gateway/reply.ts";
@@ -27,7 +23,9 @@ export async function exportJob(
   { format, waiting }: ExportRequest,
 ): Promise<GatewayReply> {
   return awaitEnd(services, owner, id, waiting, async (row) => {
-    const reply = await withResult(services, row, waiting.room, (result) => exportReply(result, format));
+    const reply = await withResult(services, row, waiting.room, (result) =>
+      exportReply(services, row.workspace_id, result, format),
+    );
     if (reply === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
     return reply;
   });
@@ -54,7 +52,12 @@ function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: 
   return database.inWorkspace(workspaceId, (tx) => readJobOfWorkspace(tx, workspaceId, jobId));
 }
 
-async function exportReply({ envelope, kept }: JobResult, format: ExportFormat): Promise<GatewayReply> {
+async function exportReply(
+  { gateway }: JobServices,
+  owner: string,
+  { envelope, kept }: JobResult,
+  format: ExportFormat,
+): Promise<GatewayReply> {
   const { content, segments, words } = kept;
   const facts = { ...markOf(envelope), ...factsOf(envelope) };
   if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), facts);
@@ -66,10 +69,9 @@ async function exportReply({ envelope, kept }: JobResult, format: ExportFormat):
     });
   }
   if (format === "verbose_json") return transcriptReply({ ...envelope, content, segments }, markOf(envelope));
-  const cues = await runCooperatively(buildCues(segments, words, envelope.duration_seconds));
-  return format === "srt"
-    ? textReply(DELIVERY_TYPES.srt, toSrt(cues), facts)
-    : textReply(DELIVERY_TYPES.vtt, toVtt(cues), facts);
+  const durationSeconds = envelope.duration_seconds;
+  const captions = await gateway.transcripts.caption(owner, { format, segments, words, durationSeconds });
+  return textReply(DELIVERY_TYPES[format], captions, facts);
 }
 
 function noResult(message: string): GatewayError {

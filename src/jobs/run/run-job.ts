@@ -3,7 +3,6 @@
 import { brand } from "../../contract/ids.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { answerOf } from "../../gateway/transcription/answer.ts";
-import { finishTranscript } from "../../gateway/transcription/finish-transcript.ts";
 import type { FailedAttempt } from "../../gateway/calls/judge-failure.ts";
 import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
@@ -161,7 +160,8 @@ async function storeSuccess(
 ): Promise<void> {
   const { wanted, purpose, warnings } = job.request;
   const audioSeconds = audio.speech.durationSeconds;
-  const { envelope } = await answerOf({
+  const envelope = await answerOf(services.gateway, {
+    owner: job.workspaceId,
     createdAt: services.gateway.now(),
     wanted,
     purpose,
@@ -170,7 +170,12 @@ async function storeSuccess(
     served,
   });
   const fullRequest = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
-  const { content, segments, words } = await finishTranscript(served.transcript, fullRequest, audioSeconds);
+  const { content, segments, words } = await services.gateway.transcripts.finish(
+    job.workspaceId,
+    served.transcript,
+    fullRequest,
+    audioSeconds,
+  );
   const result: JobResult = { envelope, kept: { content, segments, words } };
   const retryPolicy = retryPolicyFor(job, services, signal);
   // The transaction that ends the job decides about a cancellation: whichever commits first counts.

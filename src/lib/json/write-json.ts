@@ -1,38 +1,39 @@
 // Serialises JSON with long lists in chunks, with the same bytes as JSON.stringify, which would block for 30 ms on the 5 MB of a 60,000-word transcript.
-import { runCooperatively } from "../concurrency/run-cooperatively.ts";
-import { CHUNK_SIZE, type CooperativeTask } from "../concurrency/cooperative-task.ts";
+import { createTickBudget, type TickBudget } from "../concurrency/tick-budget.ts";
+
+/** List items that are serialised together. */
+const CHUNK_SIZE = 1_000;
 
 /** Takes plain data. A value without a long list is serialised in one call. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
-  return holdsLongList(value) ? runCooperatively(writeJson(value)) : Buffer.from(JSON.stringify(value));
-}
-
-export function* writeJson(value: unknown): CooperativeTask<Buffer> {
+  if (!holdsLongList(value)) return Buffer.from(JSON.stringify(value));
   const parts: Buffer[] = [];
-  yield* write(value, (text) => void parts.push(Buffer.from(text)));
+  await write(value, (text) => void parts.push(Buffer.from(text)), createTickBudget());
   return Buffer.concat(parts);
 }
 
-function* write(value: unknown, put: (text: string) => void): CooperativeTask<void> {
+type Put = (text: string) => void;
+
+async function write(value: unknown, put: Put, budget: TickBudget): Promise<void> {
   if (!holdsLongList(value)) put(JSON.stringify(value));
-  else if (Array.isArray(value)) yield* writeList(value, put);
+  else if (Array.isArray(value)) await writeList(value, put, budget);
   else {
     let before = "{";
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue;
       put(`${before}${JSON.stringify(name)}:`);
-      yield* write(member, put);
+      await write(member, put, budget);
       before = ",";
     }
     put("}");
   }
 }
 
-function* writeList(list: readonly unknown[], put: (text: string) => void): CooperativeTask<void> {
+async function writeList(list: readonly unknown[], put: Put, budget: TickBudget): Promise<void> {
   for (let from = 0; from < list.length; from += CHUNK_SIZE) {
     const some = JSON.stringify(list.slice(from, from + CHUNK_SIZE));
     put(`${from === 0 ? "[" : ","}${some.slice(1, -1)}`);
-    yield;
+    if (budget.isSpent()) await budget.renew();
   }
   put("]");
 }

@@ -1,6 +1,5 @@
 // Finds a common subsequence: patience diff (items unique on both sides are anchors), then the longest common subsequence of small gaps. Near-linear on
 // long, similar sequences and never quadratic, unlike libraries (docs/decisions/0040).
-import type { CooperativeTask } from "../concurrency/cooperative-task.ts";
 
 /** `[index in one, index in other]`, both ascending. */
 export type Match = readonly [number, number];
@@ -13,10 +12,7 @@ interface Range {
   readonly to: number;
 }
 
-export function* commonSubsequence(
-  one: readonly string[],
-  other: readonly string[],
-): CooperativeTask<readonly Match[]> {
+export function commonSubsequence(one: readonly string[], other: readonly string[]): readonly Match[] {
   const found: Match[] = [];
   const open: [Range, Range][] = [
     [
@@ -28,12 +24,10 @@ export function* commonSubsequence(
     const [inOne, inOther] = trimmed(one, other, next[0], next[1], found);
     if (inOne.from === inOne.to || inOther.from === inOther.to) continue;
     const anchors = anchorsOf(one, other, inOne, inOther);
-    yield;
     const matches = anchors.length === 0 ? longest(one, other, inOne, inOther) : anchors;
     for (const match of matches) found.push(match);
     if (anchors.length > 0) for (const ranges of between(anchors, inOne, inOther)) open.push(ranges);
   }
-  yield;
   return found.toSorted(([left], [right]) => left - right);
 }
 

@@ -1,7 +1,6 @@
 // Aligns two sequences with the fewest edits (Levenshtein distance with its alignment), by Ukkonen's algorithm, so that similar sequences cost little.
 // Beyond a bound it aligns them along a common subsequence instead, which is near-linear (docs/decisions/0040).
 import { commonSubsequence } from "./common-subsequence.ts";
-import type { CooperativeTask } from "../concurrency/cooperative-task.ts";
 
 /** Indices. Null: no item on that side. Never both null. */
 export interface Place {
@@ -19,9 +18,9 @@ export interface Alignment {
 const MOST_EDITS = 3_000;
 
 /** The alignment from right to left is the same, mirrored. */
-export function* editAlignment(left: readonly string[], right: readonly string[]): CooperativeTask<Alignment> {
-  if (!isBefore(right, left)) return yield* inOrder(left, right);
-  const { places, isLeast } = yield* inOrder(right, left);
+export function editAlignment(left: readonly string[], right: readonly string[]): Alignment {
+  if (!isBefore(right, left)) return inOrder(left, right);
+  const { places, isLeast } = inOrder(right, left);
   return { places: places.map(({ left, right }) => ({ left: right, right: left })), isLeast };
 }
 
@@ -31,10 +30,10 @@ function isBefore(one: readonly string[], other: readonly string[]): boolean {
   return at !== -1 && (one[at] ?? "") < (other[at] ?? "");
 }
 
-function* inOrder(left: readonly string[], right: readonly string[]): CooperativeTask<Alignment> {
-  const reached = yield* furthestPoints(left, right);
+function inOrder(left: readonly string[], right: readonly string[]): Alignment {
+  const reached = furthestPoints(left, right);
   if (reached !== null) return { places: wayBack(reached, left.length, right.length), isLeast: true };
-  const matches = yield* commonSubsequence(left, right);
+  const matches = commonSubsequence(left, right);
   const places: Place[] = [];
   let [l, r] = [0, 0];
   for (const [toLeft, toRight] of [...matches, [left.length, right.length] as const]) {
@@ -51,7 +50,7 @@ const pointOf = (points: Int32Array | undefined, diagonal: number): number =>
   points?.[diagonal + (points.length >> 1)] ?? -1;
 
 /** Null: more edits than the bound. */
-function* furthestPoints(left: readonly string[], right: readonly string[]): CooperativeTask<Reached | null> {
+function furthestPoints(left: readonly string[], right: readonly string[]): Reached | null {
   const last = right.length - left.length;
   const reached: Int32Array[] = [];
   if (Math.abs(last) > MOST_EDITS) return null;
@@ -65,7 +64,6 @@ function* furthestPoints(left: readonly string[], right: readonly string[]): Coo
     }
     reached.push(points);
     if (pointOf(points, last) === left.length) return reached;
-    yield;
   }
   return null;
 }

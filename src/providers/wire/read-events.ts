@@ -2,7 +2,7 @@
 // each step on the way to a caller costs event-loop turns.
 import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { yieldToEventLoop } from "../../lib/concurrency/run-cooperatively.ts";
+import { yieldToEventLoop } from "../../lib/concurrency/tick-budget.ts";
 import { type FailureKind, ProviderError, type WireStream } from "../io.ts";
 import { incompleteReplyKind } from "./read-reply.ts";
 

@@ -1,6 +1,7 @@
 // The error body for every code, in both forms, and that an unknown error shows nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { askApp } from "./ask-app.ts";
 import { errorBody, problemBody } from "../../../src/contract/error-body.ts";
 import { ERRORS, type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
 import { newId } from "../../../src/contract/ids.ts";
@@ -60,12 +61,13 @@ test("errors.internal-fixed, errors.no-leak: an unknown error is a fixed 500 wit
       throw new Error("password=hunter2");
     },
   });
-  const reply = await app.inject({
+  const reply = await askApp(app, {
     method: "POST",
     url: "/v1/transcription?token=canary",
     headers: { authorization: "Bearer good", "x-secret": "canary" },
     payload: "canary",
   });
+  await app.close();
   const { error } = errorBody.parse(reply.json());
   assert.equal(reply.statusCode, 500);
   assert.equal(error.code, "INTERNAL");
@@ -75,13 +77,13 @@ test("errors.internal-fixed, errors.no-leak: an unknown error is a fixed 500 wit
   assert.match(JSON.stringify(fault), /hunter2/);
   // A log line holds the route's template, never the target, a header or the body.
   assert.doesNotMatch(JSON.stringify(logs), /canary|Bearer/);
-  await app.close();
 });
 
 test("logs.allow-list: the log of a request has exactly the allowed fields", async () => {
   const { app, logs } = testEdge();
-  await app.inject({ url: "/v1/transcription/jobs/job_secret?x=1", headers: { authorization: "Bearer good" } });
-  await app.inject({ url: "/v1/me" });
+  await askApp(app, { url: "/v1/transcription/jobs/job_secret?x=1", headers: { authorization: "Bearer good" } });
+  await askApp(app, { url: "/v1/me" });
+  await app.close();
   assert.deepEqual(
     logs.map((line) => Object.keys(line).toSorted()),
     logs.map(() => ["code", "level", "method", "ms", "request_id", "route", "status", "time"]),

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { askApp } from "./ask-app.ts";
 import pino from "pino";
 import { packageRoot } from "../../../src/cli/package-root.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
@@ -46,7 +47,7 @@ function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, dr
 
 test("api.healthz: /healthz answers 200 even when nothing else works", async () => {
   const app = operations({ database: async () => false }, () => true);
-  const reply = await app.inject("/healthz");
+  const reply = await askApp(app, { url: "/healthz" });
   assert.equal(reply.statusCode, 200);
   health.parse(reply.json());
   await app.close();
@@ -66,7 +67,7 @@ test("api.readyz: /readyz is 200 when every check passes, else 503 with the fail
   ];
   for (const row of rows) {
     const app = operations(row.checks, () => row.draining);
-    const reply = await app.inject("/readyz");
+    const reply = await askApp(app, { url: "/readyz" });
     assert.equal(reply.statusCode, row.status);
     const { checks } = readiness.parse(reply.json());
     const failed = Object.keys(checks).filter((name) => checks[name] === "failed");
@@ -78,7 +79,7 @@ test("api.readyz: /readyz is 200 when every check passes, else 503 with the fail
 
 test("api.docs: /docs has every endpoint, leads on to the document and the errors, and loads nothing", async () => {
   const app = operations({});
-  const reply = await app.inject("/docs");
+  const reply = await askApp(app, { url: "/docs" });
   assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
   assert.match(String(reply.headers["content-security-policy"]), /^default-src 'none'/);
   for (const { operationId, method, path } of ENDPOINTS) {
@@ -93,7 +94,7 @@ test("api.docs: /docs has every endpoint, leads on to the document and the error
 
 test("api.docs: /llms.txt links to every endpoint's place in /docs, and both begin with the same first requests", async () => {
   const app = operations({});
-  const [text, page] = [await app.inject("/llms.txt"), await app.inject("/docs")];
+  const [text, page] = [await askApp(app, { url: "/llms.txt" }), await askApp(app, { url: "/docs" })];
   assert.deepEqual([text.statusCode, text.headers["content-type"]], [200, "text/plain; charset=utf-8"]);
   for (const { operationId } of ENDPOINTS) {
     assert.equal(text.body.split(`](/docs#${operationId}): `).length, 2, operationId);
@@ -108,7 +109,7 @@ test("api.docs: /llms.txt links to every endpoint's place in /docs, and both beg
 
 test("errors.doc-url: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
   const app = operations({});
-  const reply = await app.inject("/docs/errors");
+  const reply = await askApp(app, { url: "/docs/errors" });
   assert.equal(reply.headers["content-type"], "text/html; charset=utf-8");
   assert.match(String(reply.headers["content-security-policy"]), /^default-src 'none'/);
   const markdown = errorsMarkdown();
@@ -128,7 +129,7 @@ test("errors.doc-url: doc_url's page has an anchor and the whole paragraph for e
 
 test("api.openapi: /openapi.json is served as JSON without a key, as its contracts make it", async () => {
   const app = operations({});
-  const reply = await app.inject("/openapi.json");
+  const reply = await askApp(app, { url: "/openapi.json" });
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   assert.deepEqual(reply.json(), openapiDocument(ENDPOINTS));
