@@ -151,12 +151,6 @@ export const RESTRICTIONS: readonly Restriction[] = [
     only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/guarded-requests.ts"],
   },
   {
-    what: "opens a way out of the process",
-    targets: ["src/outbound/*"],
-    names: ["createOutbound", "createGuard", "createGuardedRequests"],
-    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/guarded-requests.ts"],
-  },
-  {
     what: "loads the library of the tools, for which other callers should not wait",
     targets: [
       "@modelcontextprotocol/**",
@@ -188,6 +182,11 @@ export const TEXT_RULES: readonly TextRule[] = [
     what: "calls fetch",
     text: /\bfetch\(|\bnew EventSource\(/u,
     only: ["cli", "client", "page", "playground", "start/first-start.ts", "operations/doctor/check-network.ts"],
+  },
+  {
+    what: "opens a way out of the process",
+    text: /\bcreate(Outbound|Guard|GuardedRequests)\(/u,
+    only: ["compose/outbound.ts", "outbound/dial.ts", "outbound/guard.ts", "outbound/guarded-requests.ts"],
   },
   { what: "opens a WebSocket", text: /\bnew WebSocket\(/u, only: ["outbound/socket.ts"] },
   {

@@ -111,7 +111,7 @@ export const usageQuery = z.strictObject({
   to: day.describe("Last day, UTC. Default: today.").optional(),
   group_by: groupList
     .describe(
-      "Dimensions of the rows, separated by commas: `day`, `hour`, `compose/app`, `key`, `purpose`, `provider`, `model`, `capability`, and for the operator `workspace`. Default: day, purpose and, if names are visible, provider and model.",
+      "Dimensions of the rows, separated by commas: `day`, `hour`, `app`, `key`, `purpose`, `provider`, `model`, `capability`, and for the operator `workspace`. Default: day, purpose and, if names are visible, provider and model.",
     )
     .optional(),
 });

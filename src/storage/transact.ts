@@ -75,8 +75,8 @@ export async function markPostCommitFailure<T>(work: Promise<T>): Promise<T> {
 const UNIQUE_VIOLATION = "23505";
 
 /**
- * Exactly once, even if the connection breaks: `done` looks up on another connection whether `start/work` was committed (null: it was not), and
- * `start/work` is repeated only then. `start/work` inserts a row with an id that stays the same.
+ * Exactly once, even if the connection breaks: `done` looks up on another connection whether `work` was committed (null: it was not), and
+ * `work` is repeated only then. `work` inserts a row with an id that stays the same.
  */
 export async function transactExactlyOnce<Tx extends Transacting, T>(
   database: Transactor<Tx>,

@@ -147,7 +147,7 @@ test("metering.lease-shared: many reservations of one app share one durable slic
   );
 });
 
-/** How often others were asked for what they hold, while `start/work` went on; they give it back in a moment. */
+/** How often others were asked for what they hold, while `work` went on; they give it back in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
   const asked: (string | null)[] = [];
   returned = Promise.withResolvers();

@@ -27,7 +27,7 @@ export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: stri
     return (await holdApp(tx, workspaceId, app)).id;
   } catch (error) {
     if (error instanceof GatewayError && error.code === "NOT_FOUND")
-      throw invalidRequest("app", "`compose/app` names no app of this workspace.");
+      throw invalidRequest("app", "`app` names no app of this workspace.");
     throw error;
   }
 }

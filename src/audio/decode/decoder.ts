@@ -10,7 +10,7 @@ export interface Decoder {
   readonly name: "ffmpeg" | "wav";
   /** Sample rate of the decoded recording. Null: the decoder cannot read it. */
   rateOf(audio: DecodableAudio): number | null;
-  /** Runs `start/work` under a semaphore for decoding whole recordings, fair by owner. Rejects if the signal aborts while waiting. */
+  /** Runs `work` under a semaphore for decoding whole recordings, fair by owner. Rejects if the signal aborts while waiting. */
   inTurn<T>(turn: DecodeTurn, work: () => Promise<T>): Promise<T>;
   /** Its chunks throw `Undecodable` where the content is not what was measured. */
   decode(audio: EncodedAudio, wish: DecodeWish): Pcm;

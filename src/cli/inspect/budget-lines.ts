@@ -2,7 +2,7 @@
 import type { SpentBudget } from "../../contract/usage.ts";
 import { formatFields } from "../print.ts";
 
-/** An app's own budget, or with `compose/app` a budget of one of the workspace's apps. */
+/** An app's own budget, or with `app` a budget of one of the workspace's apps. */
 type Shown = SpentBudget & { readonly app?: string };
 
 interface Limit {

@@ -47,7 +47,7 @@ export const explanationRequest = z.strictObject({
     .optional(),
   test_mode: z
     .boolean()
-    .describe("As with a test key, which the sandbox answers. Only with `compose/app`: a key has its own mode.")
+    .describe("As with a test key, which the sandbox answers. Only with `app`: a key has its own mode.")
     .optional(),
   task: z.enum(EXPLAINED_TASKS).default("transcribe").describe("`realtime`: live audio over a WebSocket."),
   fields: z

@@ -29,7 +29,7 @@ export function abortSignalFor(
   return slot === null ? clientGone : new AbortController().signal;
 }
 
-/** `start/work` completes the slot itself, in the transaction that settles the charge. */
+/** `work` completes the slot itself, in the transaction that settles the charge. */
 export function withSlot(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest | null,

@@ -32,7 +32,7 @@ function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest):
   if (id === undefined || app !== undefined)
     throw invalidRequest(
       app === undefined ? "app" : "key_id",
-      "Say whose request it would be: by `compose/app` or by `key_id`.",
+      "Say whose request it would be: by `app` or by `key_id`.",
     );
   if (testMode === undefined) return { kind: "key", id };
   throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");

@@ -2,7 +2,7 @@
 import { createRoundRobin } from "./round-robin.ts";
 
 export interface KeyedSemaphore {
-  /** Runs `start/work` once all limits allow it. Rejects with the signal's reason if it aborts while waiting. Without an owner, only the other limits apply. */
+  /** Runs `work` once all limits allow it. Rejects with the signal's reason if it aborts while waiting. Without an owner, only the other limits apply. */
   run<T>(kind: string, signal: AbortSignal, work: () => Promise<T>, owner?: string): Promise<T>;
 }
 

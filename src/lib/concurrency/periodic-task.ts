@@ -7,7 +7,7 @@ export interface PeriodicTask {
   stop(): Promise<void>;
 }
 
-/** Runs `start/work` every `periodMs`, never twice at once. `stop` aborts the signal of the current run and waits for its end. */
+/** Runs `work` every `periodMs`, never twice at once. `stop` aborts the signal of the current run and waits for its end. */
 export function createPeriodicTask(
   periodMs: number,
   logger: Logger,

@@ -1,6 +1,6 @@
 // Repeats work in bounded batches, so that other work gets its turn and a shutdown waits for one batch at most.
 
-/** Repeats `start/work`, which handles up to `batchSize` items and returns how many, until a batch is not full or `stopping` aborts. Returns the total. */
+/** Repeats `work`, which handles up to `batchSize` items and returns how many, until a batch is not full or `stopping` aborts. Returns the total. */
 export async function runInBatches(
   batchSize: number,
   work: () => Promise<number>,

@@ -7,7 +7,7 @@ import type { Database, SystemTransaction } from "../../storage/database.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../../webhooks/queues.ts";
 import { listPendingDeliveries, listQueuedJobs } from "../store/waiting-rows.ts";
 
-/** Runs `start/work` with a started queue that `resendMessages` can use. */
+/** Runs `work` with a started queue that `resendMessages` can use. */
 export async function withQueue<T>(
   database: Database,
   { limits }: Pick<Configuration, "limits">,
