@@ -5,7 +5,7 @@ import { brand, type AppId, type JobId, type KeyId, type RequestId, type Workspa
 import type { Profile } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import type { FailedAttempt } from "../gateway/calls/judge-failure.ts";
-import type { Payer } from "../gateway/calls/candidate-run.ts";
+import type { Payer } from "../gateway/account/payer.ts";
 import type { MeasuredAudio } from "../gateway/transcription/measure-audio.ts";
 import type { StoredAudioPrice } from "../metering/price.ts";
 import type { RemoteRun } from "../providers/io.ts";

@@ -5,24 +5,23 @@ import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
 import { diskFullError } from "../audio/disk-full-error.ts";
 import { objectBody } from "../audio/spool.ts";
-import {
-  type AudioCall,
-  decideFor,
-  payerOf,
-  refuseTooManyKeyterms,
-  slotRequest,
-} from "../gateway/transcription/audio-call.ts";
+import type { AudioCall } from "../gateway/transcription/audio-call.ts";
+import { decideFor, decideWithChat } from "../gateway/transcription/decide-audio.ts";
+import { refuseTooManyKeyterms } from "../gateway/transcription/refuse-too-many-keyterms.ts";
+import { audioSlotRequest } from "../gateway/idempotency/slot-request.ts";
+import { payerOf } from "../gateway/account/payer.ts";
 import { budgetExceeded, isMoneyRefusal } from "../gateway/calls/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/transcription/measure-audio.ts";
-import { billingClassOf, quoteFor } from "../gateway/calls/quote.ts";
+import { billingClassOf } from "../gateway/calls/billing-class.ts";
+import { audioAmount, quoteFor } from "../gateway/calls/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
-import { audioAmount, reservationOf } from "../gateway/calls/call-accounting.ts";
+import { reservationOf } from "../gateway/calls/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
 import { requireRoute, canSeeNames } from "../gateway/calls/refuse-route.ts";
-import { unpricedFor } from "../gateway/calls/resolve-account.ts";
+import { unpricedFor } from "../gateway/calls/unavailability.ts";
 import { slotTakenOver } from "../gateway/idempotency/slot-taken-over.ts";
-import { explain } from "../gateway/dry-run/explain.ts";
-import type { AudioRequest } from "../gateway/transcription/with-audio.ts";
+import { dryRunAudio } from "../gateway/dry-run/dry-run.ts";
+import { withAudio } from "../gateway/transcription/with-audio.ts";
 import { type ClaimedSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
@@ -58,9 +57,9 @@ const SETTLE_GRACE_SECONDS = 3_600;
 const CONFIRM_WITHIN_MS = 30_000;
 
 export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
-  refuseTooManyKeyterms(services.gateway, call);
-  if (call.fields.dry_run === true) return explain(services.gateway, call, audioRequestOf(services, call));
-  const claim = await slotRequest(call, call.ownFields);
+  refuseTooManyKeyterms(services.gateway, call.fields);
+  if (call.fields.dry_run === true) return explain(services, call);
+  const claim = await audioSlotRequest(call, call.ownFields);
   return withSlot(services.gateway, claim, call.recorder, (slot) => acceptJob(services, call, slot));
 }
 
@@ -90,9 +89,14 @@ async function acceptJob(services: JobServices, call: JobCall, slot: ClaimedSlot
   }
 }
 
-function audioRequestOf({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
+/** `dry_run`: checks everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
+async function explain({ gateway, limits }: JobServices, call: JobCall): Promise<GatewayReply> {
+  const { audio, principal } = call;
   const signal = new AbortController().signal;
-  return { audio, holders: principal, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
+  const request = { audio, holders: principal, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
+  return withAudio(gateway, request, async ({ speech }) =>
+    jsonReply(200, await dryRunAudio(gateway, call, speech, decideWithChat(gateway, call, speech))),
+  );
 }
 
 interface Acceptance {
@@ -217,7 +221,7 @@ function reservationsFor(
   audio: MeasuredAudio,
 ): readonly Reservation[] {
   const { candidates } = decision;
-  const payer = payerOf(call, decision);
+  const payer = payerOf(call, decision.purpose);
   const quote = ({ target, verdict }: Candidate) =>
     quoteFor(gateway, payer, target, audioAmount(audio.speech, verdict));
   const [first] = candidates;

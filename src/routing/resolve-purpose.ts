@@ -95,8 +95,11 @@ function usablePurpose(
   return { ok: true, purpose, route };
 }
 
-export function combinePolicies(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
-  return one === "strict" || other === "strict" ? "strict" : "fallback";
+/** The stricter one wins [routing.purpose-strict]. */
+export function combinePolicies(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy;
+export function combinePolicies(one: PurposePolicy | null, other: PurposePolicy | null): PurposePolicy | null;
+export function combinePolicies(one: PurposePolicy | null, other: PurposePolicy | null): PurposePolicy | null {
+  return one === "strict" || other === "strict" ? "strict" : (one ?? other);
 }
 
 function fields(

@@ -7,7 +7,7 @@ import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../../contra
 import { getRealtimeContract } from "../../contract/realtime.ts";
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
-import { TEST_CIRCUITS } from "../../gateway/calls/resolve-account.ts";
+import { TEST_CIRCUITS } from "../../gateway/calls/circuit-name.ts";
 import type { CircuitReport, ReportingCircuits } from "../../providers/health.ts";
 import { listPauses } from "../../directory/store/connection-pauses.ts";
 import type { Database } from "../../storage/database.ts";

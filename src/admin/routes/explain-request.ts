@@ -7,7 +7,7 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { JudgedRequest, RouteExplanation } from "../../contract/admin/route-explanation.ts";
 import { findAppPrincipal, findKeyById } from "../../directory/find-principal.ts";
 import type { DirectoryScope } from "../../directory/snapshot.ts";
-import { refuseTooManyKeyterms } from "../../gateway/transcription/audio-call.ts";
+import { refuseTooManyKeyterms } from "../../gateway/transcription/refuse-too-many-keyterms.ts";
 import {
   type AudioExplanation,
   type ChatExplanation,
@@ -89,7 +89,7 @@ function judge(
 /** Refuses a request that exceeds the gateway's limits as the real endpoint would, whatever the route. */
 function refuseImpossible({ limits }: ExplanationServices, request: RequestToExplain): void {
   if (request.kind === "chat") return;
-  refuseTooManyKeyterms({ limits }, request, "fields.");
+  refuseTooManyKeyterms({ limits }, request.fields, "fields.");
   if (request.kind === "live" || request.recording === null) return;
   const { durationSeconds, sizeBytes } = request.recording;
   refuseTooLong({ limits }, durationSeconds, "recording.duration_seconds");

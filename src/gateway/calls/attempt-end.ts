@@ -45,14 +45,3 @@ export function abortedBy(signal: AbortSignal): GatewayError {
 export function revocationOf({ reason }: AbortSignal): GatewayError | null {
   return reason instanceof GatewayError ? reason : null;
 }
-
-/** With less time left no other target is called: it could not answer, and would be recorded as failed. */
-export const LEAST_FOR_ANOTHER_MS = 100;
-
-/** The time left until the request's deadline, which counts from its first byte. */
-export function remainingMs(
-  services: Pick<GatewayServices, "limits" | "now">,
-  call: { readonly receivedAtMs: number },
-): number {
-  return Math.max(1, call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000 - services.now().getTime());
-}

@@ -3,9 +3,9 @@
 import { type AttemptId, newId } from "../../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../../metering/ledger-entries.ts";
 import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
-import type { ProviderTranscript, SpeechAudio } from "../../providers/provider.ts";
+import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
-import type { Payer } from "./candidate-run.ts";
+import type { Payer } from "../account/payer.ts";
 import type { Billing } from "./quote.ts";
 
 export function reservationOf(
@@ -29,29 +29,6 @@ export function reservationOf(
     price: billing.price,
     deadlineAt: new Date(run.deadlineAtMs),
   };
-}
-
-/** A target that receives each channel separately charges for each, whatever its price says. */
-export function audioAmount(
-  audio: Pick<SpeechAudio, "durationSeconds" | "channels">,
-  verdict?: Pick<Candidate["verdict"], "cut">,
-) {
-  return {
-    audioMs: Math.round(audio.durationSeconds * 1000),
-    channels: audio.channels,
-    isSplit: verdict?.cut?.perChannel === true,
-  };
-}
-
-/** The amount of a recording sent in pieces that was sent so far. */
-export function sentAmount(
-  audio: SpeechAudio,
-  verdict: Pick<Candidate["verdict"], "cut">,
-  sentMs: number,
-): ReturnType<typeof audioAmount> {
-  const whole = audioAmount(audio, verdict);
-  const sent = whole.isSplit ? Math.round(sentMs / whole.channels) : sentMs;
-  return { ...whole, audioMs: Math.min(whole.audioMs, sent) };
 }
 
 /** Charges the attempt, and records the provider's figures in addition to our own. */

@@ -8,14 +8,7 @@ import { speechReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
-import {
-  audioAmount,
-  chargedSettlement,
-  chargedAsRun,
-  reservationOf,
-  sentAmount,
-  unchargedSettlement,
-} from "./call-accounting.ts";
+import { chargedSettlement, chargedAsRun, reservationOf, unchargedSettlement } from "./call-accounting.ts";
 import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
@@ -24,7 +17,7 @@ import type { CandidateRun, ServedOutcome } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { maskTranscript } from "../transcription/mask-profanity.ts";
-import { withCurrentPrices, quoteFor } from "./quote.ts";
+import { audioAmount, quoteFor, sentAmount, withCurrentPrices } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";

@@ -1,5 +1,5 @@
 // The input and the outcome of a run over candidates. Requests and jobs run alike and differ in their `CallJournal`, which stores what must be durable.
-import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../../contract/ids.ts";
+import type { AttemptId } from "../../contract/ids.ts";
 import type { Preference } from "../../contract/features.ts";
 import type { Warning } from "../../contract/transcription.ts";
 import type { Reservation, Settlement } from "../../metering/ledger-entries.ts";
@@ -10,21 +10,8 @@ import type { Requirements } from "../../routing/required-features.ts";
 import type { AttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
+import type { Payer } from "../account/payer.ts";
 import type { Billing } from "./quote.ts";
-
-/** The owner of the work and who is charged for it. */
-export interface Payer {
-  readonly requestId: RequestId;
-  readonly endpoint: string;
-  readonly workspaceId: WorkspaceId;
-  readonly appId: AppId;
-  readonly keyId: KeyId | null;
-  /** The applied purpose. */
-  readonly purpose: string | null;
-  readonly testMode: boolean;
-  /** The workspace has a plan, whose credits pay for audio [budgets.plan-credits]. */
-  readonly hasPlan: boolean;
-}
 
 /** What must be durable around a call. A method throws the error that ends the run. */
 export interface CallJournal {

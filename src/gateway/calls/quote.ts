@@ -1,10 +1,19 @@
 // Quotes one attempt: the billing class, the charge, and the list price recorded with it [metering.billable-seconds].
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
-import type { AudioPrice, Price } from "../../metering/price.ts";
-import { audioCharge } from "../../metering/price.ts";
+import { type AudioPrice, audioCharge } from "../../metering/price.ts";
+import type { SpeechAudio } from "../../providers/provider.ts";
+import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Target } from "../../routing/types.ts";
 import type { GatewayServices } from "../services.ts";
+import { billingClassOf } from "./billing-class.ts";
+
+/** How much audio is submitted. `isSplit`: each channel is sent separately. */
+export interface AudioAmount {
+  readonly audioMs: number;
+  readonly channels: number;
+  readonly isSplit?: boolean;
+}
 
 export interface Billing {
   readonly billingClass: BillingClass;
@@ -29,7 +38,7 @@ export function quoteFor(
   services: Pick<GatewayServices, "prices">,
   principal: Pick<Principal, "testMode">,
   target: Target,
-  audio: { readonly audioMs: number; readonly channels: number; readonly isSplit?: boolean },
+  audio: AudioAmount,
 ): Billing {
   const price = services.prices().audio(target.provider, target.model);
   const billingClass = billingClassOf(principal, target, price);
@@ -46,11 +55,25 @@ export function quoteFor(
   };
 }
 
-export function billingClassOf(
-  principal: Pick<Principal, "testMode">,
-  target: Pick<Target, "ownership">,
-  price: Price | null,
-): BillingClass {
-  if (principal.testMode || target.ownership === "simulated") return "simulated";
-  return target.ownership === "platform" && price !== null ? "metered" : "provider_billed";
+/** A target that receives each channel separately charges for each, whatever its price says. */
+export function audioAmount(
+  audio: Pick<SpeechAudio, "durationSeconds" | "channels">,
+  verdict?: Pick<Candidate["verdict"], "cut">,
+): AudioAmount {
+  return {
+    audioMs: Math.round(audio.durationSeconds * 1000),
+    channels: audio.channels,
+    isSplit: verdict?.cut?.perChannel === true,
+  };
+}
+
+/** The amount of a recording sent in pieces that was sent so far. */
+export function sentAmount(
+  audio: SpeechAudio,
+  verdict: Pick<Candidate["verdict"], "cut">,
+  sentMs: number,
+): AudioAmount {
+  const whole = audioAmount(audio, verdict);
+  const sent = whole.isSplit === true ? Math.round(sentMs / whole.channels) : sentMs;
+  return { ...whole, audioMs: Math.min(whole.audioMs, sent) };
 }

@@ -49,4 +49,4 @@ export type DecidedChat = Extract<ChatDecision, { ok: true }>;
 export type ChatCandidate = DecidedChat["candidates"][number];
 
 /** The caller of a chat: a chat request, or the request whose transcript is translated. */
-export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "receivedAtMs" | "clientGone">;
+export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "clientGone">;

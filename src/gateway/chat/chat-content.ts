@@ -1,6 +1,8 @@
-// The answer of a chat: text, tool calls, reasoning and finish reason.
+// The answer of a chat: text, tool calls, reasoning and finish reason, and whether it proves what the request required.
 import type { ToolCall } from "../../contract/chat/chat.ts";
-import type { ChatFinishReason, Reasoning } from "../../providers/chat/chat-provider.ts";
+import type { ChatFinishReason, ChatRequest, Reasoning } from "../../providers/chat/chat-provider.ts";
+import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
+import { ProviderError } from "../../providers/io.ts";
 
 export interface ChatContent {
   /** Null or empty: the answer consists of tool calls only. */
@@ -11,4 +13,10 @@ export interface ChatContent {
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: ChatFinishReason;
   readonly isFinishUnknown?: true;
+}
+
+/** Requires proof of every required feature that an answer can show; without it the answer is withheld [chat.receipts]. */
+export function requireReceipts(request: ChatRequest, content: ChatContent): void {
+  const missing = chatReceipts(request, content).flatMap(({ feature, delivered }) => (delivered ? [] : [feature]));
+  if (missing.length > 0) throw new ProviderError("feature_dropped", { reason: missing.join(",") });
 }

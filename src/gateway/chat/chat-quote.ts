@@ -5,10 +5,11 @@ import type { Funding } from "../../metering/ledger.ts";
 import type { TokenUsage } from "../../metering/ledger-entries.ts";
 import { chatCharge, type ChatPrice } from "../../metering/price.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
-import { askedChatFeatures, outputCap } from "../../providers/chat/asked-chat-features.ts";
+import { outputCap } from "../../providers/chat/asked-chat-features.ts";
 import type { Target } from "../../routing/types.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
-import { billingClassOf } from "../calls/quote.ts";
+import { billingClassOf } from "../calls/billing-class.ts";
+import { firstFunding } from "./chat-funding.ts";
 import type { GatewayServices } from "../services.ts";
 
 export interface ChatBilling {
@@ -36,30 +37,19 @@ export function chatQuote(
   const inputTokens = estimateInputTokens(request, target.chat?.limits);
   const outputTokens = (target.chat === null ? null : outputCap(request, target.chat)) ?? UNDECLARED_OUTPUT_TOKENS;
   const list = price === null ? null : chatCharge(price, inputTokens, outputTokens);
-  const planPays = billingClass === "metered" && principal.workspace.plan !== null;
   return {
     billingClass,
     inputTokens,
     reserveTokens: inputTokens + outputTokens,
     listNanoUsd: billingClass === "simulated" ? 0n : list,
     price,
-    funding: planPays ? firstFunding(request) : "none",
+    funding: firstFunding(billingClass, principal.workspace, request),
   };
-}
-
-/** Plain chat uses the plan's allowance; tools, JSON modes, images and audio do not [chat.plan-allowance]. */
-function firstFunding(request: ChatRequest): Funding {
-  return askedChatFeatures(request).length === 0 ? "allowance" : "credits";
 }
 
 /** Counted against the token quota before the call. The length of an answer without a limit is counted at its end. */
 export function countedTokens({ inputTokens }: Pick<ChatBilling, "inputTokens">, { maxTokens }: ChatRequest): number {
   return inputTokens + (maxTokens ?? 0);
-}
-
-/** The next source of payment if one is exhausted: plain chat beyond the monthly tokens needs credits. */
-export function nextFunding(funding: Funding): Funding | null {
-  return funding === "allowance" ? "credits" : null;
 }
 
 /** The highest possible charge. Chats within the allowance cost tokens and no money. */

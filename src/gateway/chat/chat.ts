@@ -1,7 +1,6 @@
 // The steps of a chat in the order of docs/reference/errors.md, one named step a line. The endpoint has checked the key, scope, limits and body before; the
 // compatible endpoint calls it too.
 import { CHAT_PREFERENCES } from "../../contract/features.ts";
-import { refuseMalformedKey } from "../../contract/idempotency-key.ts";
 import { newId } from "../../contract/ids.ts";
 import { askedChatFeatures } from "../../providers/chat/asked-chat-features.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
@@ -9,25 +8,28 @@ import { type ChatDecision, decideChatRoute } from "../../routing/decide-chat-ro
 import { appOf } from "../account/app-of.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
-import { judgedChat } from "../dry-run/judged-decision.ts";
-import { payloadFingerprint } from "../idempotency/fingerprint.ts";
+import { dryRunChat } from "../dry-run/dry-run.ts";
+import { chatSlotRequest } from "../idempotency/slot-request.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
+import { deadlineOf } from "../deadline.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import { type GatewayReply, jsonReply } from "../reply.ts";
 import type { RequestedOptions } from "../request-record.ts";
-import { type UnavailabilityServices, unavailabilityFor } from "../calls/resolve-account.ts";
+import { type UnavailabilityServices, unavailabilityFor } from "../calls/unavailability.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { openChatStream } from "./stream-chat.ts";
-import { withSlot } from "../idempotency/with-slot.ts";
+import { abortSignalFor, withSlot } from "../idempotency/with-slot.ts";
 import type { ChatCall, ChatStream } from "./chat-call.ts";
 
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
-  return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
+  return withSlot(services, chatSlotRequest(call), call.recorder, async (slot) => {
     const decision = requireRoute(call, decideChat(services, call, false));
-    const served = await runChat(services, call, decision, slot);
+    const signal = abortSignalFor(call.clientGone, slot);
+    const deadlineAtMs = deadlineOf(services, call);
+    const served = await runChat(services, call, decision, { slot, signal, deadlineAtMs });
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
     const body = call.present(answer, served.content);
@@ -81,21 +83,5 @@ function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): Re
 /** `dry_run`: checks everything up to the call; nothing is reserved, called or stored [routing.dry-run]. */
 async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   const decision = decideChat(services, call, call.fields.stream === true);
-  return jsonReply(200, await judgedChat(services, call, decision));
-}
-
-function slotRequest(call: ChatCall) {
-  const { app, workspace } = call.principal;
-  if (call.idempotencyKey === null || app === null) return null;
-  refuseMalformedKey(call.idempotencyKey);
-  const { purpose: _body, purpose_policy: _policy, ...fields } = call.fields;
-  const requestedPurpose = call.fields.purpose ?? call.purposeHeader;
-  return {
-    workspaceId: workspace.id,
-    appId: app.id,
-    key: call.idempotencyKey,
-    endpoint: call.endpoint,
-    room: call.room,
-    fingerprint: payloadFingerprint({ ...fields, endpoint: call.endpoint, purpose: requestedPurpose }),
-  };
+  return jsonReply(200, await dryRunChat(services, call.principal, decision));
 }

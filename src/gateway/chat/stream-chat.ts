@@ -5,12 +5,13 @@ import type { ChatEvent, ChatRequest, ChatUsage, Reasoning } from "../../provide
 import { ProviderError } from "../../providers/io.ts";
 import { revocationOf } from "../calls/attempt-end.ts";
 import { createAnswerParts, appendReasoning } from "./answer-parts.ts";
+import { requireReceipts } from "./chat-content.ts";
 import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
 import { type ChatAttempt, openAttempt, type TokensUsed, usageOf } from "./chat-attempt.ts";
 import type { ChatCandidate, DecidedChat, ChatCall, ChatStream, ChatStreamPart } from "./chat-call.ts";
 import { streamBroke } from "../calls/judge-failure.ts";
 import { routingFacts } from "../routing-facts.ts";
-import { firstToServe, requireReceipts } from "./run-chat.ts";
+import { firstToServe } from "./first-to-serve.ts";
 import type { GatewayServices } from "../services.ts";
 
 /** A stream has no overall deadline; the connection's `timeout_seconds` bounds it. */

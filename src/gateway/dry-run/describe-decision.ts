@@ -9,39 +9,20 @@ import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { Cut } from "../../routing/judge-cut.ts";
 import type { Verdict } from "../../routing/judge-target.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
-import { audioAmount } from "../calls/call-accounting.ts";
-import { chatQuote } from "../chat/chat-quote.ts";
-import type { ChatCall } from "../chat/chat-call.ts";
-import { quoteFor } from "../calls/quote.ts";
 import { refusalError, canSeeNames } from "../calls/refuse-route.ts";
-import type { GatewayServices } from "../services.ts";
-import { estimateTranslation, TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
-import type { RoutedCall } from "../transcription/audio-call.ts";
+import { TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
 
-export function describeDecision(
-  services: Pick<GatewayServices, "prices">,
-  call: RoutedCall,
-  audioSeconds: number,
-  channels: number,
+/** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */
+export function describeAudioDecision(
+  principal: Principal,
   { decision, byChat }: AudioDecision,
+  listNanoUsd: bigint | null,
+  audioSeconds: number,
 ): RoutingDecision {
-  const first = decision.ok ? decision.candidates[0] : undefined;
-  const estimate =
-    first === undefined
-      ? null
-      : quoteFor(
-          services,
-          call.principal,
-          first.target,
-          audioAmount({ durationSeconds: audioSeconds, channels }, first.verdict),
-        );
   const split = ({ cut }: Verdict) => (cut === null ? {} : { split: splitOf(cut, audioSeconds) });
-  const cost = estimate?.listNanoUsd ?? null;
-  if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
-  const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
-  const sum = cost === null || chatCost === null ? null : cost + chatCost;
-  const description = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
-  const showNames = canSeeNames(call.principal);
+  const description = describe(principal, decision, listNanoUsd, audioSeconds, split);
+  if (byChat === null) return description;
+  const showNames = canSeeNames(principal);
   return {
     ...description,
     // The targets that transcribe, then those that translate. A target that does both is listed for each.
@@ -55,19 +36,15 @@ export function describeUnmeasured(principal: Principal, decision: RouteDecision
   return describe(principal, decision, null, null);
 }
 
-/** The same for a chat. The estimated cost is what would be reserved. */
+/** The same for a chat. Its cost is what would be reserved. */
 export function describeChatDecision(
-  services: Pick<GatewayServices, "prices">,
-  call: Pick<ChatCall, "principal">,
+  principal: Principal,
   decision: ChatDecision,
+  listNanoUsd: bigint | null,
 ): RoutingDecision {
-  const first = decision.ok ? decision.candidates[0] : undefined;
-  const estimate =
-    decision.ok && first !== undefined ? chatQuote(services, call.principal, first.target, decision.wanted) : null;
-  return describe(call.principal, decision, estimate?.listNanoUsd ?? null, null);
+  return describe(principal, decision, listNanoUsd, null);
 }
 
-/** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */
 function describe<Wanted, V extends Missing>(
   principal: Principal,
   decision: RouteDecision<Wanted, V>,
@@ -108,7 +85,7 @@ function splitOf(
   };
 }
 
-function refusedOutcome(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
+export function refusedOutcome(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
   return { status: ERRORS[code].status, code, position: null };
 }
 

@@ -9,15 +9,15 @@ import type { LiveEncoding } from "../../providers/provider.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../../routing/decide-translation.ts";
 import type { Requirements } from "../../routing/required-features.ts";
-import { decideFor, type MeasuredFacts, type RoutedCall } from "../transcription/audio-call.ts";
+import type { RoutedCall } from "../transcription/audio-call.ts";
 import { decideChat } from "../chat/chat.ts";
 import { describeUnmeasured } from "./describe-decision.ts";
-import { judgedAudio, judgedChat } from "./judged-decision.ts";
+import { dryRunAudio, dryRunChat } from "./dry-run.ts";
 import { openRecord, type Recorder, type RequestRecord } from "../request-record.ts";
-import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/resolve-account.ts";
+import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/unavailability.ts";
 import type { PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
-import { decideWithChat } from "../translation/translate-by-chat.ts";
+import { decideFor, decideWithChat, type MeasuredFacts } from "../transcription/decide-audio.ts";
 import { liveFacts } from "../transcription/unmeasured-audio.ts";
 
 export type RouteTrace = Pick<RequestRecord, "asked" | "purpose" | "route" | "routeVersion" | "refusal" | "candidates">;
@@ -147,10 +147,10 @@ function judgeDecision(
   question: RouteQuestion,
   made: Made,
 ): Promise<RoutingDecision> | RoutingDecision {
-  if (made.kind === "chat") return judgedChat(services, question, made.decision);
+  if (made.kind === "chat") return dryRunChat(services, question.principal, made.decision);
   const audio = question.kind === "audio" ? question.audio : null;
   // Without a length the cost is unknown.
   return audio === null
     ? describeUnmeasured(question.principal, made.decided.decision)
-    : judgedAudio(services, made.call, audio, made.decided);
+    : dryRunAudio(services, made.call, audio, made.decided);
 }

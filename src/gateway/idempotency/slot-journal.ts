@@ -3,7 +3,8 @@
 import type { SettlementResult, Settlement } from "../../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../../storage/database-faults.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
-import type { CallJournal, Payer } from "../calls/candidate-run.ts";
+import type { CallJournal } from "../calls/candidate-run.ts";
+import type { Payer } from "../account/payer.ts";
 import type { GatewayReply } from "../reply.ts";
 import type { GatewayServices } from "../services.ts";
 import { slotTakenOver } from "./slot-taken-over.ts";

@@ -21,11 +21,8 @@ export interface ClaimedSlot {
 }
 
 /** With a key the work continues for the caller's retry. Without one it stops when the caller hangs up. */
-export function abortSignalFor(
-  { clientGone }: { readonly clientGone: AbortSignal },
-  slot: ClaimedSlot | null,
-): AbortSignal {
-  // A new signal each time, because removing a listener searches all listeners of a signal.
+export function abortSignalFor(clientGone: AbortSignal, slot: ClaimedSlot | null): AbortSignal {
+  // A new signal for each request, because removing a listener searches all listeners of a signal.
   return slot === null ? clientGone : new AbortController().signal;
 }
 

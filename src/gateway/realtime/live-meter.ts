@@ -10,7 +10,7 @@ import type { Candidate } from "../../routing/pick-candidates.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
 import { quoteFor } from "../calls/quote.ts";
 import { reservationOf, unchargedSettlement } from "../calls/call-accounting.ts";
-import type { Payer } from "../calls/candidate-run.ts";
+import type { Payer } from "../account/payer.ts";
 import type { GatewayServices } from "../services.ts";
 
 const SLICE_MS = 5_000;

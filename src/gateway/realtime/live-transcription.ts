@@ -12,7 +12,9 @@ import { answerOf } from "../transcription/answer.ts";
 import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";
 import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import { callTarget } from "../calls/attempt.ts";
-import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "../transcription/audio-call.ts";
+import type { RoutedCall } from "../transcription/audio-call.ts";
+import { decideFor } from "../transcription/decide-audio.ts";
+import { refuseTooManyKeyterms } from "../transcription/refuse-too-many-keyterms.ts";
 import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
 import { amountsOf, watchCall } from "../calls/call-watch.ts";
 import { certaintyOf, exhaustedError, type FailedAttempt, failedAttempt, streamBroke } from "../calls/judge-failure.ts";
@@ -20,7 +22,9 @@ import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts
 import { createLiveMeter } from "./live-meter.ts";
 import { withCurrentPrices, quoteFor } from "../calls/quote.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
-import { isPausedByNow, unavailabilityFor, resolveAccount } from "../calls/resolve-account.ts";
+import { payerOf } from "../account/payer.ts";
+import { resolveAccount } from "../calls/resolve-account.ts";
+import { isPausedByNow, unavailabilityFor } from "../calls/unavailability.ts";
 import type { ServedOutcome } from "../calls/candidate-run.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
@@ -47,7 +51,7 @@ export async function* liveTranscription(
   call: LiveCall,
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
-  refuseTooManyKeyterms(services, call);
+  refuseTooManyKeyterms(services, call.fields);
   const decision = requireRoute(
     call,
     decideFor(services, call, liveFacts(call.encoding), unavailabilityFor(services, call.principal)),
@@ -144,7 +148,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const { target } = candidate;
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
-  const payer = payerOf(call, decision);
+  const payer = payerOf(call, decision.purpose);
   const account = resolveAccount(services, target, payer.testMode);
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;

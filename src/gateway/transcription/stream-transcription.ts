@@ -10,11 +10,14 @@ import { answerOf, callWarnings, SIMULATED } from "./answer.ts";
 import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import type { Execute } from "../calls/attempt.ts";
 import { abortedBy, revocationOf } from "../calls/attempt-end.ts";
-import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
+import { deadlineOf } from "../deadline.ts";
+import { payerOf } from "../account/payer.ts";
+import { unavailabilityFor } from "../calls/unavailability.ts";
+import { decideFor } from "./decide-audio.ts";
+import { refuseTooManyKeyterms } from "./refuse-too-many-keyterms.ts";
 import { exhaustedError, outcomeUnknown, streamBroke, USE_A_JOB } from "../calls/judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
-import { unavailabilityFor } from "../calls/resolve-account.ts";
 import type { RunOutcome, ServedOutcome } from "../calls/candidate-run.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runCandidates } from "../calls/run-candidates.ts";
@@ -46,7 +49,7 @@ type Decided = Extract<RouteDecision, { ok: true }>;
 
 /** Resolves with the provider's first content, or its regular end. */
 export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
-  refuseTooManyKeyterms(services, call);
+  refuseTooManyKeyterms(services, call.fields);
   const audio = await takeAudio(services, {
     audio: call.audio,
     holders: call.principal,
@@ -109,8 +112,9 @@ type Teller = Pick<ServedOutcome, "candidate" | "dropped">;
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const stopController = new AbortController();
   const pieces = createChannel<TranscriptPiece>();
-  const deadlineAtMs = call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000;
-  const journal = createSlotJournal(services, payerOf(call, decision), null, deadlineAtMs);
+  const deadlineAtMs = deadlineOf(services, call);
+  const payer = payerOf(call, decision.purpose);
+  const journal = createSlotJournal(services, payer, null, deadlineAtMs);
   const holds = new DisposableStack();
   let isSimulated = call.principal.testMode;
   let teller: Teller | null = null;
@@ -122,7 +126,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   };
   const outcome = closeAfter(audio, pieces, () =>
     runCandidates(services, {
-      payer: payerOf(call, decision),
+      payer,
       audio: audio.speech,
       wanted: decision.wanted,
       candidates: decision.candidates,

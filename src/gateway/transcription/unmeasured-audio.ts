@@ -1,7 +1,7 @@
 // The facts that routing uses for unmeasured audio: declared facts and typical values for a recording that is not at hand, the encoding for live audio.
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
-import type { MeasuredFacts } from "./audio-call.ts";
+import type { MeasuredFacts } from "./decide-audio.ts";
 
 export interface DeclaredRecording {
   readonly format: AudioFormat;

@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { englishNameOf } from "../../providers/wire/language-names.ts";
 
-export function translationRequest(transcript: string, toLanguage: string): ChatRequest {
+export function translationRequest(transcript: string, toLanguage = "en"): ChatRequest {
   return {
     messages: [
       { role: "system", text: instructions(toLanguage) },
@@ -22,6 +22,14 @@ export function translationRequest(transcript: string, toLanguage: string): Chat
     verbosity: null,
     stream: false,
   };
+}
+
+/** Fast speech: about 200 words a minute. */
+const CHARACTERS_PER_SECOND = 20;
+
+/** The request before the transcript exists. The verdict on a target does not depend on the text. */
+export function expectedTranslation(audioSeconds: number, toLanguage?: string): ChatRequest {
+  return translationRequest("x".repeat(Math.ceil(audioSeconds * CHARACTERS_PER_SECOND)), toLanguage);
 }
 
 function instructions(tag: string): string {

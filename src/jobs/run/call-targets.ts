@@ -2,9 +2,8 @@
 // previous attempt stopped [jobs.resume].
 import type { Execute } from "../../gateway/calls/attempt.ts";
 import { createAttemptAllowance } from "../../gateway/calls/attempt-allowance.ts";
-import { quoteFor } from "../../gateway/calls/quote.ts";
+import { audioAmount, quoteFor } from "../../gateway/calls/quote.ts";
 import { recordCandidates } from "../../gateway/request-record.ts";
-import { audioAmount } from "../../gateway/calls/call-accounting.ts";
 import type { CandidateRun, ServedOutcome } from "../../gateway/calls/candidate-run.ts";
 import { runCandidates } from "../../gateway/calls/run-candidates.ts";
 import { assertNever } from "../../lib/assert-never.ts";

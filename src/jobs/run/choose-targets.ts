@@ -1,15 +1,11 @@
 // Chooses the targets that a job tries, by the route at submission and current health and order [jobs.fixed-at-submission]. Timestamps are requested wherever
 // a target supports them, so that a result can be exported in every format [jobs.export].
 import type { GatewayError } from "../../contract/errors.ts";
-import { audioFacts } from "../../gateway/transcription/audio-call.ts";
+import { audioFacts } from "../../gateway/transcription/decide-audio.ts";
 import { type FailedAttempt, exhaustedError, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
 import { refusalError } from "../../gateway/calls/refuse-route.ts";
-import {
-  hasAccount,
-  isPausedByNow,
-  type UnavailabilityServices,
-  unavailabilityFor,
-} from "../../gateway/calls/resolve-account.ts";
+import { hasAccount } from "../../gateway/calls/resolve-account.ts";
+import { isPausedByNow, type UnavailabilityServices, unavailabilityFor } from "../../gateway/calls/unavailability.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { speechRequest } from "../../gateway/transcription/speech-request.ts";
 import type { Feature } from "../../contract/features.ts";
