@@ -58,7 +58,7 @@ function inPlace(workspace: string | null, listener: Listener, screens: readonly
   );
 }
 
-const whoseOf = (workspace: string | null): string => workspace ?? "the whole platform";
+const whoseOf = (workspace: string | null): string => workspace ?? "all workspaces";
 
 /** Each typed word is a prefix of a word of the text. */
 function isMeant(typed: readonly string[], text: string): boolean {

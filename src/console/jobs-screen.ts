@@ -37,8 +37,8 @@ export async function showJobs(visit: Visit): Promise<readonly Node[]> {
     row: (job) => rowOf(visit, owners, job),
     empty:
       query === ""
-        ? "No jobs yet. An app submits one with POST /v1/transcription/jobs and a key of the scope jobs."
-        : "No job fits these filters.",
+        ? "No jobs yet. Apps submit jobs with POST /v1/transcription/jobs and a key with the scope jobs."
+        : "No jobs match these filters.",
     keyOf: ({ job_id: id }) => id,
     stateOf: ({ status }) => status,
     isMoving: ({ finished_at: finished }) => finished === null,
@@ -88,7 +88,7 @@ function stateOf({
   const soft = (text: string): void => box.append(element("span", { class: "soft" }, text));
   if (isSimulated) box.append(" ", element("span", { class: "tag" }, "simulated"));
   if (status === "processing") soft(fraction === null ? stage : `${stage}, ${Math.round(fraction * 100)} %`);
-  if (isCancelled && status === "processing") soft("is to be cancelled");
+  if (isCancelled && status === "processing") soft("cancel requested");
   if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));
   return box;
 }

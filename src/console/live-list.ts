@@ -144,11 +144,11 @@ function switchOf(repeating: Repeating, [one]: readonly [string, string], status
     repeating.now();
   });
   if (box.checked) repeating.start();
-  const how = `every ${MOVING_MS / 1000} s while a ${one} is under way, else every ${RESTING_MS / 1000} s`;
+  const how = `every ${MOVING_MS / 1000} s while a ${one} is in progress, otherwise every ${RESTING_MS / 1000} s`;
   return element(
     "div",
     { class: "row wrap" },
-    element("label", {}, box, "Refresh by itself"),
+    element("label", {}, box, "Auto-refresh"),
     element("span", { class: "soft" }, how),
     statusLine,
   );

@@ -32,7 +32,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
   const summary = element("p", { role: "status" });
   const facts = element("div");
   const transcripts = element("div");
-  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
+  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Export" });
   const root = element(
     "section",
     { "aria-labelledby": "result-title" },
@@ -81,7 +81,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
     transcripts.replaceChildren(element("div", { class: "pair" }, ...sides.map((side) => sideView(side, again))));
     tools.replaceChildren(...transcriptFiles(sides));
     const isOver = sides.every(({ now }) => now.state !== "waiting");
-    summary.textContent = isOver ? "There is nothing to compare: one side has no transcript." : "";
+    summary.textContent = isOver ? "Nothing to compare: one side has no transcript." : "";
   }
 
   async function showBoth(sides: readonly [HeardSide, HeardSide]): Promise<void> {
@@ -151,7 +151,7 @@ function factsTable(sides: Sides): HTMLElement {
         );
   });
   const heads = ["", ...sides.map(({ label, purpose }) => `${label}: ${purposeWords(purpose)}`)];
-  return table("What made each side, and what it took", heads, [...rows, ["Request", ...requests]]);
+  return table("Details", heads, [...rows, ["Request", ...requests]]);
 }
 
 function sideView(side: Side, again: ComparisonViewOptions["again"]): HTMLElement {

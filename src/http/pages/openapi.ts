@@ -29,7 +29,7 @@ const PUBLIC_API: OpenapiAbout = {
 };
 export const ADMIN_API: OpenapiAbout = {
   title: "Patchbay administration",
-  description: "What the operator's keys can do, on the admin listener alone.",
+  description: "Administration with operator keys, on the admin listener only.",
 };
 
 /** Parts of several responses, or of a union, that readers look for by name. */
@@ -67,7 +67,7 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
         key: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer svc_live_…`." },
       },
       headers: {
-        "X-Request-Id": { description: "Names this request in logs and records.", schema: { type: "string" } },
+        "X-Request-Id": { description: "Id of this request in logs and records.", schema: { type: "string" } },
         "X-Should-Retry": {
           description: "Whether the same request may succeed later.",
           schema: { type: "string", enum: ["true", "false"] },
@@ -75,12 +75,12 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
         "Retry-After": { description: "Seconds; only when retryable.", schema: { type: "integer", minimum: 0 } },
         "RateLimit-Policy": {
           description:
-            "The quotas of the key and its app, of each kind the one of which less is left: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent where there is none; with 429 the one that refused.",
+            "The quotas of the key and its app; of each kind, the one with less remaining: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent without a quota. With 429, the exceeded quota.",
           schema: { type: "string", examples: ['"requests";q=600;w=60, "tokens";q=90000;w=60;qu="tokens"'] },
         },
         RateLimit: {
           description:
-            "What is left of each (`r`), and in how many seconds more of it is free (`t`). As far as this process knows: another one may have used some of it.",
+            "Remaining quota (`r`) and seconds until more is available (`t`). An estimate of this process: other processes may have used some of it.",
           schema: { type: "string", examples: ['"requests";r=599;t=60, "tokens";r=88000;t=41'] },
         },
       },
