@@ -63,7 +63,7 @@ async function filled(adminPort = 0): Promise<Place> {
 test("configuration.start-report, storage.embedded-stops: a first start reports what takes time before it does it, serves, and stops its database with itself", async () => {
   const { dataDir, start } = await place();
   const gateway = await start("up");
-  await gateway.said(/storage\s+(creating the embedded database: some seconds, this once)$/mu);
+  await gateway.said(/storage\s+(creating the embedded database (first start only))$/mu);
   const origin = await gateway.said(LISTENING);
   assert.equal(await transcribe(origin), 200);
   const { data } = await readPlacement(dataDir);

@@ -18,7 +18,7 @@ type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 const STATES: Readonly<Record<Circuit["state"], string>> = {
   closed: "well",
-  open: "rests",
+  open: "unavailable",
   half_open: "on probation",
 };
 
@@ -46,17 +46,17 @@ export async function showProviderHealth(
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
   const rows = rowsOf(health);
-  if (health.pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(health.pauses)}\n`);
-  if (rows.length === 0) return say(terminal, `No provider was called since ${health.since}.`);
+  if (health.pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(health.pauses)}\n`);
+  if (rows.length === 0) return say(terminal, `No provider calls since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
   const errors = errorsOf(health);
   if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
-  const only = health.sampled ? ", the latest only: more ended than are read at once" : "";
+  const only = health.sampled ? ", limited to the most recent calls" : "";
   await say(
     terminal,
-    `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
+    `STATE is that of the responding process; all other columns cover all processes since ${health.since}${only}.`,
   );
-  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
+  if (errors.length > 0) await say(terminal, `details of a failure: patchbay requests show REQUEST --admin-url ${url}`);
 }
 
 export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {

@@ -81,7 +81,7 @@ export async function listJobs(options: JobListOptions, terminal: Terminal, sign
   const columns = {
     head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
     row: (one: Job) => [one.job_id, markedState(one), audioSeconds(one), one.created_at, one.error?.code ?? ""],
-    nothing: "There are no such jobs. Submit one: patchbay jobs submit FILE",
+    nothing: "No matching jobs. Submit one: patchbay jobs submit FILE",
   };
   await printList(terminal, list, columns, options);
 }
@@ -106,7 +106,10 @@ export async function waitForJob(
   const session = openSession(options, terminal, signal);
   const endedJob = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
     if (signal.aborted)
-      await say(terminal, `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`);
+      await say(
+        terminal,
+        `The job continues. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`,
+      );
     throw error;
   });
   await printEnded(session, endedJob, options, terminal);
@@ -140,8 +143,8 @@ export async function cancelJob(
   const found = understood(readableJob, document, "job");
   await write(terminal.stdout, `${found.status}\n`);
   if (found.status === "processing")
-    await say(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
-  else if (found.status !== "cancelled") await say(terminal, "It had ended before; nothing was changed.");
+    await say(terminal, `It stops at the end of its current stage: patchbay jobs wait ${id}`);
+  else if (found.status !== "cancelled") await say(terminal, "It had already ended; nothing was changed.");
 }
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
@@ -209,7 +212,8 @@ async function printEnded(
 async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
   if (result !== null || url === null) return result;
   // Only a path on the gateway itself: the key is sent to no other host.
-  if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
+  if (!url.startsWith("/v1/"))
+    throw new CliError(EXIT.upstream, "The result's address does not belong to the gateway.");
   return session.document(url);
 }
 

@@ -53,7 +53,7 @@ async function run(task: Task, ...[argument, options, terminal, signal]: Paramet
   if (jobId !== null) await say(terminal, `next: patchbay jobs wait ${jobId}`);
   else if (options.sample === true && options.json !== true) {
     const requestId = response.headers.get("x-request-id");
-    if (requestId !== null) await say(terminal, `where it went, and why: patchbay requests show ${requestId}`);
+    if (requestId !== null) await say(terminal, `routing details: patchbay requests show ${requestId}`);
     await say(terminal, `next: patchbay ${task.command} FILE --format srt -o FILE.srt`);
   }
 }
@@ -63,7 +63,7 @@ export function requestFields(options: TranscribeOptions, request: Task["request
   const { format } = options;
   if (format === undefined) return fields;
   if (fields["response_format"] !== undefined && fields["response_format"] !== format)
-    throw new CliError(EXIT.usage, "--format and --response-format ask for two different things.");
+    throw new CliError(EXIT.usage, "--format and --response-format contradict each other.");
   return { ...fields, response_format: format };
 }
 

@@ -67,7 +67,8 @@ function parseHeader(block: Buffer): TarEntry {
     return field.subarray(0, end === -1 ? length : end).toString();
   };
   const type = text(156, 1);
-  if (type !== "0" && type !== "5") throw new Error("the archive holds something that is neither file nor folder");
+  if (type !== "0" && type !== "5")
+    throw new Error("the archive contains an entry that is neither a file nor a directory");
   const prefix = text(345, PREFIX_BYTES);
   const name = prefix === "" ? text(0, NAME_BYTES) : `${prefix}/${text(0, NAME_BYTES)}`;
   return {

@@ -30,7 +30,7 @@ export function namedGateway(options: ExplainOptions, terminal: Terminal, signal
   if (adminUrl !== undefined || workspace !== undefined)
     return { ...openPlace(options, terminal, signal), whose: namedOwner(options) };
   if (url === undefined) return null;
-  throw new CliError(EXIT.usage, "--url alone does not say as whom.", {
+  throw new CliError(EXIT.usage, "--url requires --workspace.", {
     hints: ["as the operator: --admin-url URL", "as an administrator of a workspace: --url URL --workspace WORKSPACE"],
   });
 }
@@ -45,10 +45,10 @@ export async function runningGateway(
   const { operatorKeys, storage } = configuration;
   const url = ownAdminUrl(configuration, options, terminal);
   if (url === null)
-    throw new CliError(EXIT.conflict, "A gateway has the embedded database, and no admin listener to be asked on.", {
+    throw new CliError(EXIT.conflict, "A running gateway uses the embedded database and has no admin listener.", {
       hints: [
         "stop it, or set server.admin",
-        "or ask it as a caller: patchbay transcribe FILE --dry-run, or patchbay chat TEXT --dry-run",
+        "or dry-run as a caller: patchbay transcribe FILE --dry-run, or patchbay chat TEXT --dry-run",
       ],
     });
   const isNamed = options.app !== undefined || options.key !== undefined || options.request !== undefined;
@@ -67,7 +67,7 @@ function namedOwner({ app, key, request }: ExplainOptions): Place["whose"] {
   if (key !== undefined) return { key_id: key };
   if (app !== undefined) return { app };
   if (request !== undefined) return {};
-  throw new CliError(EXIT.usage, "Whose request? Give --app or --key; --api-key is the key that asks.");
+  throw new CliError(EXIT.usage, "No app or key. Use --app or --key; --api-key is the administrator key.");
 }
 
 /** Any valid key may look up its own id. */
