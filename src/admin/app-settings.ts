@@ -77,7 +77,7 @@ export async function refuseUnknownRoutes(
       .execute();
     const existing = new Set(rows.map(({ id }) => id));
     for (const { param, route } of references)
-      if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
+      if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: unknown route \`${route}\`.` });
   }
   if (issues.length > 0) throw invalidRequests(issues);
 }
@@ -86,6 +86,6 @@ function duplicateIssues(labels: readonly string[]): Issue[] {
   return labels.flatMap((label, at) =>
     labels.indexOf(label) === at
       ? []
-      : [{ param: `purposes[${at}].purpose`, message: `\`purposes[${at}].purpose\`: \`${label}\` is there already.` }],
+      : [{ param: `purposes[${at}].purpose`, message: `\`purposes[${at}].purpose\`: \`${label}\` already exists.` }],
   );
 }

@@ -36,7 +36,7 @@ export function requireMatch(precondition: Precondition, current: object): void 
 export function allowMatch(precondition: Precondition, current: object | null): void {
   if (precondition === null || isMet(precondition, current)) return;
   throw new GatewayError("PRECONDITION_FAILED", {
-    message: "The object is not, or no longer, in the state that the request names. Read it again.",
+    message: "The object does not match the state that the request names. Read it again.",
     param: precondition === "absent" ? "if-none-match" : "if-match",
   });
 }

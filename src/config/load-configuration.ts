@@ -55,7 +55,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   if (plain === null)
     return {
       ok: false,
-      faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file multiply beyond the bound" }],
+      faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file expand beyond the limit" }],
     };
   const { data, origins } = withEnvironment(plain.data ?? {}, options.env);
   const context: ParseContext = {
@@ -142,7 +142,7 @@ function readText(path: string): ReadResult {
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return { ok: false, message: "the file is not UTF-8 text" };
     return {
       ok: false,
-      message: code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code ?? "unknown reason"})`,
+      message: code === "ENOENT" ? "the file does not exist" : `the file cannot be read (${code ?? "unknown reason"})`,
     };
   }
 }

@@ -37,7 +37,11 @@ export function unique(list: readonly Entry[], name: string): readonly SchemaFau
   const namedEntries = list
     .filter((entry) => text(entry.value, name) !== undefined)
     .map((entry) => ({ ...entry, path: [...entry.path, name] }));
-  return duplicates(namedEntries, (entry) => text(entry.value, name) ?? "", "this name is taken by an earlier entry");
+  return duplicates(
+    namedEntries,
+    (entry) => text(entry.value, name) ?? "",
+    "this name is already used by an earlier entry",
+  );
 }
 
 export function duplicates(

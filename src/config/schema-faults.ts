@@ -36,7 +36,7 @@ function issueFaults(
       return issue.keys.map((key) => ({
         path: [...path, key],
         key,
-        message: "there is no such setting",
+        message: "unknown setting",
         ...suggestion(suggest(key, known)),
       }));
     }
@@ -122,7 +122,7 @@ function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, require
   const keys = isList ? knownKeys(schema, [...path, 0], data) : knownKeys(schema, path, data);
   const some = keys.length > MAX_SHOWN_KEYS ? `${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}, …` : keys.join(", ");
   const content = keys.length === 0 ? "" : isList ? ` of entries with ${some}` : ` with ${some}`;
-  return `is empty; it ${requirement}${content}${isOptional(schema, path, data) ? ", or be left out" : ""}`;
+  return `is empty; it ${requirement}${content}${isOptional(schema, path, data) ? ", or be omitted" : ""}`;
 }
 
 function isOptional(schema: z.ZodType, path: FaultPath, data: unknown): boolean {

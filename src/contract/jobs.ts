@@ -67,7 +67,7 @@ export const acceptedJob = {
   content: { "application/json": submittedJob },
   headers: {
     Location: "Where to poll.",
-    "Retry-After": "Seconds until a first poll is worth while.",
+    "Retry-After": "Recommended seconds before the first poll.",
     "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
   },
 } as const satisfies ResponseContract;

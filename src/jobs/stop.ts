@@ -19,7 +19,7 @@ export class JobStop extends Error {
   readonly waitSeconds: number;
 
   constructor(reason: StopReason, waitSeconds = 0) {
-    super(`the job was left: ${reason}`);
+    super(`the job was abandoned: ${reason}`);
     this.reason = reason;
     this.waitSeconds = waitSeconds;
   }

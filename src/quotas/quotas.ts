@@ -161,7 +161,7 @@ function limitReached(unit: CountUnit, { limit: refusedLimit, waitMs }: Refused,
   return new GatewayError("RATE_LIMITED", {
     message:
       countedAmount > limit
-        ? `This request takes ${countedAmount / scale} ${words}, and the whole quota is ${quota} in ${period} s.`
+        ? `This request needs ${countedAmount / scale} ${words}, but the whole quota is ${quota} in ${period} s.`
         : `The quota of ${quota} ${words} in ${period} s is used up. Retry in ${seconds} s.`,
     retryAfterSeconds: seconds,
     details: { limit: quota, unit: words, period_seconds: period },

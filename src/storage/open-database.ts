@@ -121,7 +121,7 @@ export async function migrated(
     tenantRole: role ?? null,
     inWorkspace: (workspaceId, work) =>
       transact({ transaction }, async (tx) => {
-        if (role === undefined) throw new Error("a database opened as it is binds nobody");
+        if (role === undefined) throw new Error("this database handle has no role to bind");
         await bind(tx, workspaceId, role);
         return work(tx);
       }),

@@ -42,7 +42,7 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
   if (isShort || weakness !== null) {
     const reason = weakness === null ? "" : ` (it ${weakness})`;
     faults.push(
-      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess${reason}; ${MAKE_ONE}`,
+      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} unguessable characters${reason}; ${MAKE_ONE}`,
     );
   }
   if (databaseUrl !== null) {

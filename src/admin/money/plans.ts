@@ -105,7 +105,7 @@ export async function deletePlan(
     const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();
     if (workspace !== undefined) {
       throw new GatewayError("CONFLICT", {
-        message: "Workspaces are on this plan. Put them on another one first.",
+        message: "Workspaces use this plan. Assign another plan to them first.",
         details: { reason: "in_use" },
       });
     }
@@ -123,7 +123,7 @@ async function lockPlan(tx: Transacting, plan: string): Promise<PlanRow> {
 
 function columnsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
   const credits_nano_usd = parseUsd(credits_usd);
-  if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is no amount that can be counted.");
+  if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is out of range.");
   return { monthly_chat_tokens, credits_nano_usd };
 }
 

@@ -30,7 +30,7 @@ export function readMp4(reader: ByteReader): Reading {
   const longest = tracks
     .map((entry) => ({ ...entry, played: playedSeconds(entry) }))
     .reduce((a, b) => (b.played.seconds > a.played.seconds ? b : a));
-  if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
+  if (longest.sum.packets === 0) throw new InvalidAudio("contains no audio data");
   const { codec, channels, sampleRate } = longest.track;
   const { seconds, isNoticeable } = longest.played;
   return {

@@ -29,7 +29,7 @@ export function wavSound(
   const durationSeconds =
     rule === undefined ? declaredSeconds(format, bytes) : rule.samples(format, bytes) / sampleRate;
   if (!(bytes / durationSeconds >= LEAST_BYTES_PER_SECOND))
-    throw new InvalidAudio("does not say how many bytes a second takes");
+    throw new InvalidAudio("does not declare its bytes per second");
   return { codec: rule?.codec ?? "unknown", durationSeconds };
 }
 

@@ -17,7 +17,10 @@ const imagePart = z.strictObject({
   image_url: z.strictObject({
     url: z
       .string()
-      .refine(isImageUrl, "must be a data: URL of a png, jpeg, webp or gif image in base64; no other URL is taken")
+      .refine(
+        isImageUrl,
+        "must be a data: URL of a png, jpeg, webp or gif image in base64; other URLs are not accepted",
+      )
       .describe("A `data:` URL. Other URLs are neither fetched nor forwarded."),
     detail: z
       .enum(["auto", "low", "high", "original"])
@@ -39,7 +42,7 @@ const textContent = z.preprocess(emptyText, texts);
 const userContent = z.preprocess(
   emptyText,
   z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart])).min(1)], {
-    error: "must be text, or a list of text, image_url and input_audio parts; video is not taken",
+    error: "must be text, or a list of text, image_url and input_audio parts; video is not supported",
   }),
 );
 

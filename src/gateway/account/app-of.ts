@@ -5,7 +5,7 @@ import { GatewayError } from "../../contract/errors.ts";
 export function appOf({ app }: Pick<Principal, "app">): AppInfo {
   if (app !== null) return app;
   throw new GatewayError("FORBIDDEN", {
-    message: "This key belongs to no app and routes nothing. Use an app's key.",
+    message: "This key belongs to no app, so it has no route. Use an app's key.",
     details: { required: ["app"] },
   });
 }

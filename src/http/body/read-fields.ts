@@ -60,7 +60,7 @@ function objectOf(body: unknown): object {
 
 function refuseNul(values: object, faults: Faults): void {
   for (const [name, value] of Object.entries(values)) {
-    if (containsNul(name) || containsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
+    if (containsNul(name) || containsNul(value)) faults.add(name, "Text must not contain the character U+0000.");
   }
 }
 

@@ -39,7 +39,7 @@ export function postMcp(edge: McpEdge): Endpoint<Principal> {
       // Validated for every message, although only transcriptions use them.
       routedHeaders(headers);
       if (!isOwnOrigin(headers.origin, edge.publicUrl()))
-        return errorReply(403, REFUSED, "The Origin is not this gateway's: no page of another may call it.");
+        return errorReply(403, REFUSED, "The Origin is not this gateway's own. Cross-origin requests are not allowed.");
       const owner = bodyOwner(principalOf(context));
       using held = new DisposableStack();
       held.use(edge.admission.enter({ owner, place: "memory", bytes: expectedLength(headers, MAX_MESSAGE_BYTES) }));
@@ -83,7 +83,10 @@ async function readMessage(request: FastifyRequest): Promise<ReadMessage> {
   }
   // A batch would count as one request whatever its size. The protocol has had no batches since 2025-06-18.
   if (Array.isArray(message))
-    return { ok: false, refusal: errorReply(400, INVALID_REQUEST, "Send one message at a time, no list of them.") };
+    return {
+      ok: false,
+      refusal: errorReply(400, INVALID_REQUEST, "Send one message at a time; batches are not supported."),
+    };
   return { ok: true, message };
 }
 
