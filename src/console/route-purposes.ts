@@ -100,7 +100,7 @@ function removalPart(
       title: `Take ${label} from ${id}?`,
       what: "Requests that send it continue without it, or are rejected with purpose_policy strict. This creates a version of the route; roll back to restore the purpose.",
       run: () => visit.ask("DELETE", pathOf(id, label), { ifMatch: etag }),
-      done: leave(`${id} publishes ${label} no more.`),
+      done: leave(`${id} no longer publishes ${label}.`),
       again: () => visit.redraw(),
     }),
   );

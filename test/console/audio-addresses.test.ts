@@ -120,7 +120,7 @@ test("console.audio-addresses: a URL is checked rule by rule, each result is a s
   const many = await told("http://8.8.8.8/");
   assert.match(
     many,
-    /✕ broken: It begins with https[^]*✕ broken: It names its host[^]*○ not checked: Its host has public/u,
+    /✕ broken: It starts with https[^]*✕ broken: Its host is a name[^]*○ not checked: Its host has public/u,
   );
   await assertAccessible(page);
   await assertNarrow(page);

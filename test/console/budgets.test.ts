@@ -45,15 +45,15 @@ test("console.budgets: a budget set in the page refuses the app's next request, 
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
   await page.getByLabel("Period").selectOption("day");
-  await page.click("text=Go on");
+  await page.click("text=Continue");
   await page.locator("h1", { hasText: "notes · day" }).waitFor();
   await drawn(page);
-  await page.click("text=Set budget");
+  await page.getByRole("button", { name: "Set budget", exact: true }).click();
   await page.locator("[aria-invalid]").waitFor();
   assert.match(await page.locator("p.bad:not(:empty)").innerText(), /at least one of/u);
   await page.getByLabel("Seconds of audio").fill("20");
   await page.getByLabel("Soft limit").fill("0.5");
-  await page.click("text=Set budget");
+  await page.getByRole("button", { name: "Set budget", exact: true }).click();
   await page.locator("section[aria-label='Status']").waitFor();
   assert.match(await page.locator("#status").innerText(), /applies from its next request on/u);
   const set = viewOf(budgetView, await ask("GET", "day"));

@@ -137,7 +137,7 @@ test("console.overview: pending provider deletions are on the overview and on a 
   await row.locator("a", { hasText: job }).click();
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/overview");
-  await page.click("text=All of them");
+  await page.click("text=All failed deletions");
   await page.locator("h1", { hasText: /^Provider deletions$/u }).waitFor();
   assert.equal(await row.count(), 1);
 });

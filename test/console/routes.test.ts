@@ -88,7 +88,7 @@ test("console.routes, console.accessible: a version written by keyboard differs 
   assert.match(await page.locator("dialog").innerText(), /next request on[^]*Accepted jobs keep[^]*moved/u);
   await assertAccessible(page);
   await confirm(page, "Publish version 2");
-  await page.getByText("Version 2 of calls serves.").waitFor();
+  await page.getByText("Version 2 of calls is live.").waitFor();
   const published = await routeOf("calls");
   assert.deepEqual([published.version, modelsOf(published)], [2, ["simulated-speech", "whisper"]]);
   const trace = await traceOf();
@@ -163,14 +163,14 @@ test("console.field-errors: what the gateway refuses is shown at the control it 
   if (page === null) return;
   const second = target(page, 2);
   await second.getByText("Settings and timeout").click();
-  await second.getByLabel("Settings for the provider").fill("{");
+  await second.getByLabel("Provider settings").fill("{");
   await press(page, "Save draft");
   assert.match(
     await page.getByRole("alert").filter({ hasText: "not valid JSON" }).innerText(),
     /^The settings are not valid JSON/u,
   );
-  await second.getByLabel("Settings for the provider").fill("");
-  const limit = second.getByLabel("longest wait");
+  await second.getByLabel("Provider settings").fill("");
+  const limit = second.getByLabel("timeout for the first content");
   await limit.fill("0");
   await second.getByText("Settings and timeout").click();
   await press(page, "Save draft");
@@ -197,7 +197,7 @@ test("console.concurrent-change: the slower of two changes is reported, loses no
   await press(page, "Reload");
   await target(page, 2).waitFor();
   assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
-  assert.match(await screenText(page), /begins as version 2, a draft/u);
+  assert.match(await screenText(page), /Based on version 2, a draft/u);
 });
 
 test("console.keeps-settings: a form keeps what it does not offer, and converts to JSON and back with all that was written", async (t) => {
@@ -258,13 +258,13 @@ test("console.routes, console.apps-keys: an administrator creates the workspace'
   await target(page, 1).getByLabel("Connection").selectOption("sandbox");
   await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
   await press(page, "Save draft");
-  await page.getByText("`calls` is a platform route already").waitFor();
+  await page.getByText("`calls` is already the id of a shared route").waitFor();
   assert.equal(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
   await page.getByLabel("Name", { exact: true }).fill("own");
   await press(page, "Save draft");
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
-  await page.getByText("Version 1 of own serves.").waitFor();
+  await page.getByText("Version 1 of own is live.").waitFor();
   await page.getByRole("link", { name: "Add a purpose" }).click();
   await page.getByLabel("Label").fill("meetings");
   await page.getByLabel("Defaults").fill('{"diarisation": true}');
@@ -273,13 +273,13 @@ test("console.routes, console.apps-keys: an administrator creates the workspace'
   await assertAccessible(page);
   await page.getByLabel("Defaults").fill('{"diarization": true}');
   await press(page, "Save and publish");
-  await page.getByText("The purpose was saved: version 2 of own serves.").waitFor();
+  await page.getByText("The purpose was saved: version 2 of own is live.").waitFor();
   const purposes = async () => asDefinition((await routeOf("own", "/workspaces/acme")).definition ?? {}).purposes;
   assert.equal((await purposes()).length, 1);
   await page.getByRole("link", { name: "meetings" }).click();
   await press(page, "Remove purpose");
   await confirm(page, "Remove purpose");
-  await page.getByText("own publishes meetings no more.").waitFor();
+  await page.getByText("own no longer publishes meetings.").waitFor();
   assert.deepEqual(await purposes(), []);
   await drawn(page);
   await assertAccessible(page);

@@ -154,7 +154,7 @@ test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and ea
       /does not accept connections \(ECONNREFUSED\)/u,
       /start the receiver/u,
     ],
-    ["https://mute.example/token-e", { kind: "timeout", detail: null }, "fail", /not answer in time/u, /firewall/u],
+    ["https://mute.example/token-e", { kind: "timeout", detail: null }, "fail", /not respond in time/u, /firewall/u],
     [
       "https://old.example/token-f",
       { kind: "tls", detail: "CERT_HAS_EXPIRED" },
