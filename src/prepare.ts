@@ -167,7 +167,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared | numbe
   };
 }
 
-interface Told {
+interface StartOutput {
   readonly inform: (text: string) => void;
   readonly step: (text: string) => void;
   readonly logger: Logger;
@@ -183,7 +183,7 @@ async function refuseIncomplete(dataDir: string, { newDatabase = false }: Prepar
 async function openOwnDatabase(
   { storage }: Configuration,
   embedded: EmbeddedMode,
-  { inform, step, logger }: Told,
+  { inform, step, logger }: StartOutput,
 ): Promise<Database> {
   const { databaseUrl, dataDir } = storage;
   const moved = await readMoved(dataDir);

@@ -5,7 +5,7 @@ import { etagOf } from "../lib/etag.ts";
 /** `If-Match` as its tags, or `any` for `*`. `absent` for `If-None-Match: *`. Null: neither was sent. */
 export type Precondition = readonly string[] | "any" | "absent" | null;
 
-/** Fields that change by themselves, are shown only once, or belong to others whose change does not conflict with the editor's. */
+/** Fields that change by themselves, are shown only once, or belong to others and do not conflict with the edit. */
 const UNSTABLE: ReadonlySet<string> = new Set([
   "failing_since",
   "global_domains",

@@ -27,7 +27,7 @@ export type PieceSource = { readonly words: readonly Word[] } | { readonly segme
 const CHARACTERS_A_STEP = 5_000;
 /** Most parts that are segmented together. */
 const MAX_PARTS = 2_000;
-/** Pieces further apart are not parts of one word. */
+/** Pieces with a larger gap are not parts of one word. */
 const MAX_SECONDS_INSIDE_A_WORD = 0.5;
 
 export function* linePieces(

@@ -35,7 +35,7 @@ export async function callGateway(request: GatewayRequest): Promise<Response> {
   for (let tries = 1, waits = 1; ; ) {
     const outcome = await send(request);
     if (outcome.ok) return outcome.response;
-    // A try whose connection broke may still be running and billed: it is awaited until its answer comes, or the gateway reports that there will be none.
+    // A try may still be running and billed after its connection broke: it is awaited until its answer comes, or the gateway reports that there will be none.
     const isOver = !outcome.isRetryable || (tries === MAX_TRIES && !outcome.isBeingMade);
     const pause = outcome.retryAfterSeconds ?? 2 ** (tries - 1) / 2;
     const delaySeconds = outcome.isBeingMade ? pause * Math.min(waits, MAX_STRETCH) : pause;

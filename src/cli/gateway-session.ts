@@ -27,7 +27,7 @@ export interface Session {
   document(path: string, call?: Call): Promise<unknown>;
 }
 
-/** `as`: whose saved key is used if none is given. */
+/** `as`: owner of the saved key that is used if none is given. */
 export function openSession(
   options: GatewayOptions,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-// Creates the objects of a start without a file: one app, routed to the providers whose keys are in the environment, otherwise to the sandbox
+// Creates the objects of a start without a file: one app, routed to the providers with keys in the environment, otherwise to the sandbox
 // [configuration.default-routes]. Built as a file's data and parsed like one, so that it cannot differ from what a file allows.
 import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
 import { entries, text } from "./raw-data.ts";

@@ -65,7 +65,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     notes: [],
   };
   const parsed = parseConfiguration(data, context);
-  // A value whose variable is missing is empty now, so the schema's complaint about it would be a duplicate.
+  // A value with a missing variable is empty now, so the schema's complaint about it would be a duplicate.
   const missingPaths = interpolation.faults.map((fault) => formatPath(fault.path));
   const dependsOnMissing = (path: string) => missingPaths.some((each) => each === path || each.startsWith(`${path}[`));
   const locateOrigin = (fault: SchemaFault) => atOrigin(fault, origins) ?? locateInFile(fault);

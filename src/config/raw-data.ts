@@ -32,7 +32,7 @@ export function entries(value: unknown, names: readonly string[], base: FaultPat
   );
 }
 
-/** Reports each entry whose `name` an earlier entry has. */
+/** Reports each entry that repeats the `name` of an earlier one. */
 export function unique(list: readonly Entry[], name: string): readonly SchemaFault[] {
   const namedEntries = list
     .filter((entry) => text(entry.value, name) !== undefined)

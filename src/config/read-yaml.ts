@@ -125,7 +125,7 @@ function structureFaults(document: Document, positionAt: (offset: number) => Pos
       if (aliases === MAX_ALIASES + 1) add([], startOf(node), `more than ${MAX_ALIASES} aliases`);
       const anchor = node.resolve(document);
       if (anchor === undefined) add([], startOf(node), "this alias names no anchor before it");
-      else if (ancestors.includes(anchor)) add([], startOf(node), "this alias stands inside what it names");
+      else if (ancestors.includes(anchor)) add([], startOf(node), "this alias is inside the value that it names");
     },
     Map(_key, node, ancestors) {
       const seen = new Set<string>();
@@ -135,7 +135,7 @@ function structureFaults(document: Document, positionAt: (offset: number) => Pos
         if (!isScalar(key)) add(path, offset, "a key must be a plain word");
         else if (key.value === "__proto__") add(path, offset, "`__proto__` cannot be a key");
         else if (seen.has(String(key.value)))
-          add([...path, String(key.value)], offset, "this key stands twice in the same map", true);
+          add([...path, String(key.value)], offset, "this key occurs twice in the same map", true);
         else seen.add(String(key.value));
       }
     },

@@ -115,7 +115,7 @@ function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string
 
 const MAX_SHOWN_KEYS = 8;
 
-/** The message for a key without a value, whose author meant to write more, or nothing at all. */
+/** The message for a key without a value: its author meant to write more, or nothing at all. */
 function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, requirement: string): string {
   const found = schemasAt(schema, path, data);
   const isList = found.some((each) => each instanceof z.ZodArray);

@@ -60,8 +60,8 @@ export async function goTo(find: (typed: string) => readonly Destination[], empt
 const optionId = (index: number): string => `go-to-${index}`;
 
 function optionOf(destination: Destination, index: number, go: (to: Destination) => void): HTMLElement {
-  const { label, whose } = destination;
-  const ownerElement = element("span", { class: "soft" }, whose);
+  const { label, owner } = destination;
+  const ownerElement = element("span", { class: "soft" }, owner);
   const option = element(
     "li",
     { id: optionId(index), role: "option", "aria-selected": "false" },

@@ -28,7 +28,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 type Circuit = ProviderHealth["circuits"][number];
-type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   const requestedMinutes = visit.query.get("minutes") ?? "";
@@ -81,7 +81,7 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
   if (circuits.length === 0 && models.length === 0)
     return [element("p", { class: "empty" }, "No provider calls in this period. Calls appear when they have ended.")];
   const calledModels = new Set(models.map(nameOf));
-  const change = (each: Whose, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
+  const change = (each: Account, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
     ...models.map((each) => {
@@ -104,10 +104,10 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
   return [table("Most failures first", HEADS, rows)];
 }
 
-const nameOf = ({ workspace_id: owner, connection, model }: Whose): string =>
+const nameOf = ({ workspace_id: owner, connection, model }: Account): string =>
   JSON.stringify([owner, connection, model]);
 
-function targetView({ workspace_id: owner, connection, model }: Whose): Node {
+function targetView({ workspace_id: owner, connection, model }: Account): Node {
   return element(
     "div",
     {},
@@ -118,7 +118,7 @@ function targetView({ workspace_id: owner, connection, model }: Whose): Node {
 }
 
 /** An open circuit is closed here; a manual pause is handled by its own button with an explanation. */
-function changeView(visit: Visit, account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
+function changeView(visit: Visit, account: Account, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
   const { workspace_id: owner, connection, model } = account;
   if (pausedBy(pauses, account) !== undefined) return document.createTextNode("–");
   if (circuit !== undefined && circuit.state !== "closed")

@@ -9,7 +9,7 @@ import type { Visit } from "./visit.ts";
 import { breakable, link, mark, secondsText, timeView } from "./words.ts";
 
 /** Filter by workspace in the shared scope, which has no list of all apps; by app in a workspace. */
-interface Whose {
+interface Owners {
   readonly apps: Names;
   readonly workspaces: Names | null;
 }
@@ -17,7 +17,7 @@ interface Whose {
 export async function showJobs(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
-  const owners: Whose = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
+  const owners: Owners = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
   const filters = filtersOf(owners);
   const query = filtersIn(visit, filters);
   const list = await liveList<ListedJobView>(visit, {
@@ -47,7 +47,7 @@ export async function showJobs(visit: Visit): Promise<readonly Node[]> {
   return [filterView(visit, filters), list.view];
 }
 
-function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
+function filtersOf({ apps, workspaces }: Owners): readonly Filter[] {
   return [
     {
       name: "status",
@@ -61,7 +61,7 @@ function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
   ];
 }
 
-function rowOf(visit: Visit, { apps, workspaces }: Whose, job: ListedJobView): readonly (Node | string)[] {
+function rowOf(visit: Visit, { apps, workspaces }: Owners, job: ListedJobView): readonly (Node | string)[] {
   const { created_at: submitted, started_at: started, finished_at: finished } = job;
   return [
     stateOf(job),

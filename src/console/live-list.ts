@@ -84,7 +84,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     if (isReadingMore || pages !== pagesBefore || puts !== before) return;
     const isWhole = next === null || read === pagesBefore;
     if (isWhole) cursor = next;
-    tell(rows.merge(fresh, isWhole));
+    announce(rows.merge(fresh, isWhole));
     showWhatThereIs();
   }
 
@@ -106,7 +106,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     statusLine.textContent = `Not refreshed: ${wordsOf(failure)}`;
   }
 
-  function tell(changes: readonly Changed<T>[]): void {
+  function announce(changes: readonly Changed<T>[]): void {
     const text = changesText(changes, options);
     if (text !== "") statusLine.textContent = text;
   }

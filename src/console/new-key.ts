@@ -12,7 +12,7 @@ import { mark } from "./words.ts";
 export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[]): Promise<void> {
   const { name, secret = "" } = key;
   const isPublic = visit.scope.listener === "public";
-  // Callers use the public listener, whose address the admin page contains.
+  // Callers use the public listener: the admin page contains its address.
   const gateway = isPublic ? location.origin : (document.body.dataset["publicUrl"] ?? location.origin);
   const command = `curl -s ${gateway}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
   const tested = element("div", { role: "status" });

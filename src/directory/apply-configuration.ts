@@ -241,7 +241,7 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
     .execute();
 }
 
-/** Revokes keys whose `managed_by` is `file` and which the file no longer contains. */
+/** Revokes keys with `managed_by` = `file` that the file no longer contains. */
 async function revokeMissingKeys(tx: Transacting, listedHashes: readonly Buffer[]): Promise<void> {
   const stale = tx
     .updateTable("api_keys")

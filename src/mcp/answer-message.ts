@@ -1,5 +1,5 @@
-// Answers one HTTP message of a Model Context Protocol client without a session: in the revision of 2026-07-28, which has none, or an earlier one, whose
-// handshake is answered and not stored. Loaded with the first message.
+// Answers one HTTP message of a Model Context Protocol client without a session: in the revision of 2026-07-28, which has none, or an earlier one with a
+// handshake that is answered and not stored. Loaded with the first message.
 import {
   createMcpHandler,
   isLegacyRequest,

@@ -1,4 +1,4 @@
-// The leases of one app in this process: the current one, and replaced ones whose calls are in flight [metering.lease-lifetime].
+// The leases of one app in this process: the current one, and replaced ones with calls in flight [metering.lease-lifetime].
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { MaybePromise } from "../lib/concurrency/maybe-promise.ts";

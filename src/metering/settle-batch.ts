@@ -26,7 +26,7 @@ export interface OpenAttempt {
   readonly windows: unknown;
 }
 
-/** Settlements whose rows are written and locked, with the changes that follow from them. */
+/** Settlements with written and locked rows, with the changes that follow from them. */
 export interface Settling {
   readonly batch: readonly Settlement[];
   /** Settlements that took effect. Of two for the same attempt in one batch, the first wins. */

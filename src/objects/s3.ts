@@ -1,4 +1,4 @@
-// Stores objects in an S3-compatible store, whose PUT is atomic. flydrive reads, removes and lists, but its `putStream` cannot be aborted, and a body
+// Stores objects in an S3-compatible store with an atomic PUT. flydrive reads, removes and lists, but its `putStream` cannot be aborted, and a body
 // that fails would leave the request open forever, so puts use the S3 client directly.
 import { Readable } from "node:stream";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";

@@ -1,6 +1,6 @@
 // Describes the outcome of a provider call, with one text for each kind of failure.
 
-/** Outcomes whose code alone says too little. */
+/** Outcomes with a code that needs an explanation. */
 const WORDS: Readonly<Record<string, string>> = {
   connect: "connection failed",
   unauthorized: "credential rejected",

@@ -83,18 +83,18 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
 function offerRecording(
   control: HTMLButtonElement,
   take: (blob: Blob, name: string) => void,
-  tell: (text: string) => void,
+  report: (text: string) => void,
 ): void {
   let running: MediaRecorder | null = null;
   control.addEventListener("click", () => {
     if (running !== null) running.stop();
-    else if (!window.isSecureContext) tell("Browsers allow microphone access over https or on localhost only.");
+    else if (!window.isSecureContext) report("Browsers allow microphone access over https or on localhost only.");
     else {
       // Disabled until the user has answered the browser's permission request.
       control.disabled = true;
       void record()
         .catch((fault: unknown) =>
-          tell(`The microphone is not available: ${fault instanceof Error ? fault.message : "refused"}`),
+          report(`The microphone is not available: ${fault instanceof Error ? fault.message : "refused"}`),
         )
         .finally(() => (control.disabled = false));
     }
@@ -115,6 +115,6 @@ function offerRecording(
     recorder.start();
     running = recorder;
     control.textContent = "Stop recording";
-    tell("Recording…");
+    report("Recording…");
   }
 }

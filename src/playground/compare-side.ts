@@ -35,15 +35,15 @@ export const heard = (transcript: Transcript): Heard => ({
 export const purposeWords = (purpose: string | null): string =>
   purpose === null ? "no purpose" : `purpose ${purpose}`;
 
-type Teller = (heard: Heard) => string;
+type FactText = (heard: Heard) => string;
 const UNKNOWN = { reading: "record not loaded yet", unreadable: "record not available" } as const;
 const ofRecord =
-  (tell: (record: RequestRecordView) => string): Teller =>
+  (textOf: (record: RequestRecordView) => string): FactText =>
   ({ record }) =>
-    typeof record === "string" ? UNKNOWN[record] : tell(record);
+    typeof record === "string" ? UNKNOWN[record] : textOf(record);
 
 /** In display order. */
-export const FACTS: Readonly<Record<string, Teller>> = {
+export const FACTS: Readonly<Record<string, FactText>> = {
   "Purpose applied": ({ transcript }) => transcript.svc_applied_purpose ?? "none",
   Target: ofRecord(targetOf),
   Words: ({ spoken }) => String(spoken.words.length),

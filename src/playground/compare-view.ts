@@ -134,9 +134,9 @@ function bothHeard(sides: Sides): readonly [HeardSide, HeardSide] | null {
 }
 
 function factsTable(sides: Sides): HTMLElement {
-  const rows = Object.entries(FACTS).map(([name, tell]) => [
+  const rows = Object.entries(FACTS).map(([name, textOfFact]) => [
     name,
-    ...sides.map(({ now }) => (now.state === "heard" ? tell(now) : "–")),
+    ...sides.map(({ now }) => (now.state === "heard" ? textOfFact(now) : "–")),
   ]);
   const requests = sides.map(({ now }) => {
     const id = now.state === "heard" ? now.transcript.request_id : undefined;

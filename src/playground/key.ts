@@ -16,16 +16,16 @@ export function useKey(): () => string | null {
   input.value = key;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void tell();
+    void showKey();
   });
-  void tell();
+  void showKey();
   return () => {
     // A key that was typed but not submitted is used.
-    if (input.value.trim() !== key) void tell();
+    if (input.value.trim() !== key) void showKey();
     return key === "" ? null : key;
   };
 
-  async function tell(): Promise<void> {
+  async function showKey(): Promise<void> {
     key = input.value.trim();
     kept()?.setItem(KEPT, key);
     if (key === "") return status.replaceChildren(whereKeysAre());

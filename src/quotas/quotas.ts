@@ -28,7 +28,7 @@ export interface Quotas {
   close(): Promise<void>;
 }
 
-/** The key and the app whose quotas apply. */
+/** The key and the app that define the quotas. */
 export interface QuotaHolders {
   readonly workspace: Pick<Principal["workspace"], "id">;
   readonly key: Pick<Principal["key"], "id" | "quota">;

@@ -1,4 +1,4 @@
-// Reads a workspace's webhook row, whose address and secrets are sealed, and describes it for its owner and the audit log.
+// Reads a workspace's webhook row, with its sealed address and secrets, and describes it for its owner and the audit log.
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";

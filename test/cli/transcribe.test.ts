@@ -179,7 +179,7 @@ test("cli.streams: the transcript goes to stdout and everything else to stderr",
   );
   const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
   assert.deepEqual([ran.exitCode, ran.stdout], [0, "Hello there.\n"]);
-  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nsimulated: .*\nrequest req_test\n/);
+  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nSimulated response\. .*\nrequest req_test\n/);
 });
 
 test("cli.json: --json prints exactly one document: the answer, or the error", async () => {
@@ -217,7 +217,7 @@ test("cli.json: --json is one document also if the command itself is wrong, and 
 test("cli.no-gateway: a port that HTTP clients refuse is reported as one, and not as a broken connection", async () => {
   const ran = await run(["transcribe", FILE, "--url", "http://127.0.0.1:6000", ...KEY]);
   assert.equal(ran.exitCode, 7);
-  assert.match(ran.stderr, /127\.0\.0\.1:6000 uses a port that HTTP clients refuse to call.*\n {2}let the gateway/u);
+  assert.match(ran.stderr, /127\.0\.0\.1:6000 uses a port that HTTP clients refuse to call.*\n {2}use another port/u);
 });
 
 test("cli.output-file: a result that could not be written is not requested: nothing is sent or paid", async () => {
@@ -234,7 +234,7 @@ test("cli.output-file: a result that could not be written is not requested: noth
     const place = join(directory, "missing");
     assert.deepEqual(
       [missing.exitCode, missing.stdout, missing.stderr],
-      [2, "", `error ${join(place, "out")} cannot be written: there is not a directory ${place}.\n`],
+      [2, "", `error ${join(place, "out")} cannot be written: there is no directory ${place}.\n`],
       command,
     );
     const folder = await run([command, ...given, "-o", ".", ...to], { cwd: directory });
@@ -298,7 +298,7 @@ test("cli.output-file: -o follows a link to a file that does not exist yet, and 
   symlinkSync(join("nowhere", "out"), join(directory, "to-nowhere.txt"));
   const refused = await transcribed("to-nowhere.txt");
   assert.equal(refused.exitCode, 2);
-  assert.match(refused.stderr, /cannot be written: there is not a directory .*nowhere\.\n$/u);
+  assert.match(refused.stderr, /cannot be written: there is no directory .*nowhere\.\n$/u);
   assert.equal(gateway.received.length, 1);
 });
 

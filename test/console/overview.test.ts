@@ -27,7 +27,7 @@ test("console.overview: a fresh gateway lists the next steps with links; a compl
   const steps = section(page, "Getting started").locator("li");
   assert.match(await steps.nth(0).innerText(), /done A provider is connected: gone\./u);
   assert.match(await steps.nth(1).innerText(), /done A published route uses it: speech\./u);
-  assert.match(await steps.nth(2).innerText(), /to do Send a request with the key of an app/u);
+  assert.match(await steps.nth(2).innerText(), /to do Send a request with an app key/u);
   assert.equal(await steps.locator("a").getAttribute("href"), "#/workspaces");
   assert.match(await section(page, "In order").innerText(), /No failed requests[^]*All providers are available/u);
   assert.match(await section(page, "Used").innerText(), /No provider or sandbox calls in the last 30 days/u);

@@ -1,4 +1,4 @@
-// Measures mp4 and m4a: sums the audio packets whose bytes are in the file, by the codec's own frame lengths, as far as the edit list plays them.
+// Measures mp4 and m4a: sums the audio packets with bytes in the file, by the codec's own frame lengths, as far as the edit list plays them.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { type Box, type BoxTree, findBox, readBox, readTree } from "./mp4-boxes.ts";

@@ -28,7 +28,7 @@ export function addSimulate(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(
-      new Option("--provider <provider>", "Filter by provider whose wire format is simulated.").choices(
+      new Option("--provider <provider>", "Filter by provider with the simulated wire format.").choices(
         SIMULATED_PROVIDERS.options,
       ),
     )

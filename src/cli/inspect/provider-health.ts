@@ -14,7 +14,7 @@ export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
 }
 
 type Circuit = ProviderHealth["circuits"][number];
-type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 const STATES: Readonly<Record<Circuit["state"], string>> = {
   closed: "well",
@@ -23,12 +23,12 @@ const STATES: Readonly<Record<Circuit["state"], string>> = {
 };
 
 /** A manual pause takes precedence: it applies to every process. */
-export function stateOf(account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
+export function stateOf(account: Account, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
   if (pauses.some((pause) => concerns(pause, account))) return "paused";
   return circuit === undefined ? "-" : STATES[circuit.state];
 }
 
-function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Whose): boolean {
+function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Account): boolean {
   return (
     pause.workspace_id === owner && pause.connection === connection && (pause.model === null || pause.model === model)
   );
@@ -119,7 +119,7 @@ function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
     ]);
 }
 
-function nameOf({ workspace_id: owner, connection, model }: Whose) {
+function nameOf({ workspace_id: owner, connection, model }: Account) {
   return JSON.stringify([owner, connection, model]);
 }
 

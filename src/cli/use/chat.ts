@@ -152,7 +152,7 @@ function typeOf(file: string, types: Readonly<Record<string, string>>, option: s
   const type = types[extname(file).toLowerCase()];
   if (type !== undefined) return type;
   const endings = Object.keys(types).join(", ");
-  throw new CliError(EXIT.usage, `${option} takes files whose name ends in ${endings}; ${file} does not.`);
+  throw new CliError(EXIT.usage, `${option} accepts files that end in ${endings}; ${file} does not.`);
 }
 
 async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> {

@@ -24,7 +24,7 @@ interface Task {
 const TRANSCRIBE: Task = { command: "transcribe", request: "transcription", doing: "transcribing" };
 const TRANSLATE: Task = { command: "translate", request: "translation", doing: "translating" };
 
-/** Formats whose result is the whole JSON answer; for others it is `content`. */
+/** Formats with the whole JSON answer as their result; for others it is `content`. */
 const JSON_FORMATS = new Set(["json", "verbose_json", "diarized_json"]);
 
 type Run = (

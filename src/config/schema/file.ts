@@ -24,7 +24,7 @@ export const adminListener = section({
     .array(HOST_NAME)
     .default([])
     .describe(
-      "Host names, without a port, that the admin listener answers to besides addresses, `localhost`, `host` and the host of `public_url`; such as the name of a service that Prometheus scrapes.",
+      "Host names, without a port, that the admin listener accepts in addition to addresses, `localhost`, `host` and the host of `public_url`; such as the name of a service that Prometheus scrapes.",
     ),
 });
 

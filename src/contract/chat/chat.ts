@@ -8,7 +8,7 @@ import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "../transc
 const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/u, "1 to 64 letters, digits, _ or -");
 /** Descriptions of ten thousand characters occur in practice; the limit of the whole body bounds the rest. */
 const DESCRIPTION = z.string().max(65_536);
-/** A JSON object whose contents only the provider interprets: a schema, or arguments that match one. */
+/** A JSON object that only the provider interprets: a schema, or arguments that match one. */
 const jsonObject = z.record(z.string(), z.unknown());
 
 export const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...cacheControl });

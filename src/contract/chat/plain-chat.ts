@@ -1,4 +1,4 @@
-// A fast check for most chats, which consist of texts and a few numbers. Whatever it accepts is valid for the endpoint's schema too, whose check takes a
+// A fast check for most chats, which consist of texts and a few numbers. Everything it accepts is also valid for the endpoint's schema, and that check takes a
 // fortieth of the whole exchange; everything else, above all invalid input, is left to that schema.
 import { type ChatFields, MOST_MESSAGES, MOST_OUTPUT_TOKENS } from "./chat.ts";
 

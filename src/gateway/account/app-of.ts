@@ -1,4 +1,4 @@
-// Returns the app whose routes and budgets a request uses: the app of its key. Administrators' keys have none.
+// Returns the app that provides the routes and budgets of a request: the app of its key. Administrators' keys have none.
 import type { AppInfo, Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 

@@ -54,7 +54,7 @@ export function refusalError(
     case "credits_required":
       return unpricedForPlan();
     case "unhealthy":
-      // A chat route whose circuits are all open counts as exhausted [chat.exhausted].
+      // A chat route with all circuits open counts as exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
         ...describeUnavailability(refusal.rests),
         retryable: true,

@@ -1,4 +1,4 @@
-// POST /mcp: handles one message of the Model Context Protocol, whose tools call this gateway with the caller's key [mcp.answers].
+// POST /mcp: handles one message of the Model Context Protocol. Its tools call this gateway with the caller's key [mcp.answers].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
@@ -22,7 +22,7 @@ export interface McpEdge extends McpServices {
 
 /** Messages contain only text, because audio is sent by URL. All other transcription fields fit (`MAX_REST_BYTES`). */
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** A slower response becomes an event stream, whose pings keep proxies from closing the connection after a silent minute. */
+/** A slower response becomes an event stream with pings, which keep proxies from closing the connection after a silent minute. */
 const SLOW_MS = 10_000;
 
 const PARSE_ERROR = -32_700;

@@ -7,7 +7,7 @@ export type Listener = "admin" | "public";
 
 export const consoleStyle = (): string => LOOK + CONTROLS + CONSOLE_STYLE;
 
-const WHOSE: Readonly<Record<Listener, string>> = {
+const SIGN_IN_HINTS: Readonly<Record<Listener, string>> = {
   admin:
     "Operator console for all workspaces. The operator key is in <code>data/operator-key</code> in the gateway's directory, unless the configuration sets another one.",
   public:
@@ -23,7 +23,7 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
 <script type="module" src="/console/${script}"></script>`,
     body: `<header class="top"><p class="product">Patchbay <span>Console</span></p><p id="waiting" class="soft" role="status"></p></header>
 <noscript><p class="notice">This page needs JavaScript. The API offers the same functions: see its <a href="/openapi.json">OpenAPI description</a>.</p></noscript>
-<form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${WHOSE[listener]}</p>
+<form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${SIGN_IN_HINTS[listener]}</p>
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>
 <p class="soft">Stored in this tab only and sent to this gateway only.</p><div id="sign-in-refusal"></div></form>
 <div id="shell" class="shell" hidden>

@@ -67,7 +67,7 @@ function fieldHtml(name: string): string {
   }
 }
 
-/** The choices of a field whose values are enumerated. */
+/** The choices of a field with enumerated values. */
 function choicesOf(schema: z.ZodType): readonly string[] {
   const { def } = schema as z.ZodEnum | z.ZodArray | z.ZodUnion;
   if (def.type === "enum") return Object.keys(def.entries);

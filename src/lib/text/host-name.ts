@@ -22,7 +22,7 @@ export function hostNameFault(entry: string): string | null {
   return null;
 }
 
-/** Not a public suffix itself, whose names belong to different owners. */
+/** Not a public suffix itself, because its names belong to different owners. */
 export function isOfOneSite(name: string): boolean {
   return parse(name, { allowPrivateDomains: true }).domain !== null;
 }
