@@ -15,8 +15,8 @@ Four variables count whenever their setting is not set: \`DATABASE_URL\` (\`stor
 \`PATCHBAY_MIGRATE_URL\` (\`storage.migrate_url\`), and with a server database \`PATCHBAY_KEY_PEPPER\` (\`secrets.key_pepper\`) and
 \`PATCHBAY_ENCRYPTION_KEY\` (\`secrets.encryption_keys\`).
 
-Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` stands
-for \`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` stands for
+Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` is
+\`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` means
 none where there may be none (\`server.admin\`, \`plan\`, \`default_purpose\`); elsewhere a key with nothing behind it is a fault.
 `;
 

@@ -24,7 +24,7 @@ export function failureView(
       ),
     );
     if (param !== null) box.append(element("p", {}, "Field: ", element("code", {}, param)));
-    const link = element("a", { href: `/docs/errors#${code}` }, `What ${code}: meaning and solution`);
+    const link = element("a", { href: `/docs/errors#${code}` }, `${code}: meaning and solution`);
     box.append(element("p", {}, link));
     if (details !== null)
       box.append(

@@ -108,7 +108,7 @@ export function decisionParts(
           : each.health === "resting"
             ? "unavailable after failures"
             : "supports the request";
-    return [targetName(each), each.eligible ? "able" : "skipped", explanation];
+    return [targetName(each), each.eligible ? "eligible" : "skipped", explanation];
   });
   return [
     element("p", {}, `${what} ${priceText(cost)} Nothing was called or charged.`),

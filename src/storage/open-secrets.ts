@@ -54,7 +54,7 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
   const isUsed = (await hasEmbeddedDatabase(dataDir)) && !(await isBeingCreated(dataDir));
   const lostSecrets = isUsed ? await missingSecrets(settings) : [];
   for (const name of lostSecrets)
-    faults.push(`${dataDir} holds a database, but not ${name}, which it was used with; put it back from the backup`);
+    faults.push(`${dataDir} contains a database, but not ${name}, which it depends on; restore it from the backup`);
   if (faults.length > 0) return { ok: false, faults };
   const configuredKeys = keys.filter((key) => key !== null);
   if (keyPepper !== null && configuredKeys.length > 0)

@@ -23,7 +23,11 @@ const TABLE: readonly (readonly [
   known?: Partial<Parameters<typeof judgeTest>[1]>,
 ])[] = [
   [null, "no_credential", /Set one and test again/u],
-  [{ kind: "accepted", status: 200, listed: null }, "accepted", /takes the credential\. It does not say which models/u],
+  [
+    { kind: "accepted", status: 200, listed: null },
+    "accepted",
+    /accepts the credential\. It does not report which models/u,
+  ],
   [listed("accepted"), "accepted", /lists 2 models: declare/u, { undeclared: ["a", "b"] }],
   [
     listed("accepted"),
@@ -31,7 +35,7 @@ const TABLE: readonly (readonly [
     /lists 1 of the 3 models/u,
     { models: [true, false, null].map(model), undeclared: [] },
   ],
-  [listed("accepted"), "accepted", /answers without a credential/u, { hasCredential: false }],
+  [listed("accepted"), "accepted", /responds without a credential/u, { hasCredential: false }],
   [listed("open"), "unproven", /without the credential.*Try a call/u, { undeclared: [] }],
   [{ kind: "whisper_cpp", status: 200, path: "/inference" }, "unproven", /at `\/inference`.*not needed/u],
   [
@@ -56,13 +60,13 @@ const TABLE: readonly (readonly [
   [failed("aborted"), "unreachable", /No answer/u],
   [failed("connect", { reason: "ECONNREFUSED" }), "unreachable", /name can be resolved/u],
   [failed("connect", { reason: "address_refused" }), "address_refused", /Change `base_url`/u],
-  [failed("server_error", { status: 307 }), "unexpected", /leads elsewhere \(HTTP 307\)/u],
+  [failed("server_error", { status: 307 }), "unexpected", /redirects elsewhere \(HTTP 307\)/u],
   [failed("not_found", { status: 404 }), "unexpected", /Nothing was found.*HTTP 404/u],
   [failed("server_error", { status: 405 }), "unexpected", /Nothing was found/u],
-  [failed("rejected", { status: 400 }), "unexpected", /does not take the question \(HTTP 400\)/u],
-  [failed("server_error", { status: 409 }), "unexpected", /does not take the question \(HTTP 409\)/u],
-  [failed("bad_reply", { status: 200 }), "unexpected", /not this provider \(HTTP 200\)/u],
-  [failed("bad_reply"), "unexpected", /not this provider\. See/u],
+  [failed("rejected", { status: 400 }), "unexpected", /does not accept the request \(HTTP 400\)/u],
+  [failed("server_error", { status: 409 }), "unexpected", /does not accept the request \(HTTP 409\)/u],
+  [failed("bad_reply", { status: 200 }), "unexpected", /not from this provider \(HTTP 200\)/u],
+  [failed("bad_reply"), "unexpected", /not from this provider\. Check/u],
 ];
 
 for (const [answer, outcome, message, known = {}] of TABLE)

@@ -451,7 +451,7 @@ test("cli.purposes: purposes list prints an app's labels; test decides a request
   const own = ["--url", gateway.origin, "--api-key", SEEING_KEY];
   const tested = await run("purposes", "test", "meetings", ...own);
   assert.equal(tested.code, 0, tested.err);
-  assert.match(tested.out, /^purpose +meetings -> meetings \(\w+\)\ntarget +1 dg deepgram nova-3: able$/mu);
+  assert.match(tested.out, /^purpose +meetings -> meetings \(\w+\)\ntarget +1 dg deepgram nova-3: eligible$/mu);
   assert.match(tested.out, /^outcome +target 1 would serve$/mu);
   const whole = await run("purposes", "test", "meetings", "--json", ...own);
   assert.equal(routingDecision.parse(JSON.parse(whole.out)).purpose.svc_applied_purpose, "meetings");
@@ -601,7 +601,7 @@ test("cli.providers-list: providers health prints state, successes, durations an
   const shown = await run("providers", "health", ...admin);
   assert.equal(shown.code, 0, shown.err);
   assert.match(shown.out, /^CONNECTION +OF +MODEL +STATE +CALLS +OK % +P50 MS +P95 MS +MOST FREQUENT FAILURE$/mu);
-  assert.match(shown.out, /^dg +platform +nova-3 +rests +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
+  assert.match(shown.out, /^dg +platform +nova-3 +unavailable +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
   const [, id = ""] = /^20\S+Z +(req_\S+) +dg +nova-3 +failed:server_error +\d+$/mu.exec(shown.out) ?? [];
   const record = { out: "" };
   await until(async () => (await run(record, "requests", "show", id, ...admin)).code === 0);

@@ -107,7 +107,7 @@ test("console.confirms: a budget is removed after a confirmation, and not before
   const page = await world.admin(t, "#/budgets/notes/day");
   if (page === null) return;
   await page.click("text=Remove budget");
-  assert.match(await page.locator("dialog").innerText(), /nothing limits what notes spends each day/u);
+  assert.match(await page.locator("dialog").innerText(), /Spending of notes each day will not be limited/u);
   await page.keyboard.press("Escape");
   assert.equal((await ask("GET", "day")).status, 200);
   await page.click("text=Remove budget");

@@ -131,7 +131,10 @@ test("console.overview: pending provider deletions are on the overview and on a 
   await giveUp();
   await goTo(page, "#/deletions?status=failed");
   const row = page.locator("#screen tbody tr");
-  assert.match(await row.innerText(), /given up[^]*assemblyai: gone[^]*run-of-it[^]*no account/u);
+  assert.match(
+    await row.innerText(),
+    /failed: the provider still has the data[^]*assemblyai: gone[^]*run-of-it[^]*no account/u,
+  );
   await assertAccessible(page);
   await assertNarrow(page);
   await row.locator("a", { hasText: job }).click();

@@ -108,7 +108,7 @@ test("console.requests: a request leads to its workspace, app and key; the opera
   await drawn(page);
   await page.locator("#screen tbody a").last().click();
   await page.locator("#trace-title").waitFor();
-  const facts = page.locator("#screen section[aria-label='The request']");
+  const facts = page.locator("#screen section[aria-label='Request']");
   assert.match(await facts.locator("a").nth(2).getAttribute("href").then(String), /^#\/w\/ws_\w+\/keys\/key_/u);
   await facts.getByRole("link", { name: "notes" }).click();
   await page.getByRole("heading", { name: "App notes" }).waitFor();

@@ -208,7 +208,7 @@ test("console.webhook, console.confirms: the webhook is stopped, started, moved 
   await page.locator("#status", { hasText: "The URL was changed." }).waitFor();
   assert.equal((await settings())?.url, `${URL}/elsewhere`);
   await press(page, "Remove");
-  await press(page, "Remove");
+  await confirm(page, "Remove");
   await page.getByRole("button", { name: "Set up" }).waitFor();
   assert.equal(await settings(), null);
   assert.equal(await page.locator("#screen tbody tr").count(), 2, "the log stays");

@@ -38,7 +38,7 @@ test("configuration.plain-yaml: HOS-311, aliases that expand exponentially (bill
 });
 
 test("configuration.plain-yaml: HOS-312, aliases that contain themselves, tags that make objects, a second document, `__proto__`", () => {
-  refuses("routes: &r\n  - id: x\n    targets: *r\n", /inside what it names/u);
+  refuses("routes: &r\n  - id: x\n    targets: *r\n", /inside the value that it names/u);
   refuses("server: !!js/function 'x'\n", /tags are not supported/u);
   refuses("server: !<tag:evil.example,2000:x> {}\n", /tags are not supported/u);
   refuses("server: {}\n---\nserver: {}\n", /more than one document/u);

@@ -243,7 +243,7 @@ test("cli.doctor-network: the command joins both in its document and its exit co
   };
   const fine = await doctor(undefined);
   assert.deepEqual([fine.exitCode, fine.dns, fine.webhooks], [0, ["ok"], ["ok"]], fine.stdout);
-  assert.match(fine.stdout, new RegExp(`${workspaceId}: https://hooks\\.example takes connections`, "u"));
+  assert.match(fine.stdout, new RegExp(`${workspaceId}: https://hooks\\.example accepts connections`, "u"));
   const cut = await doctor({
     lookUp: () => Promise.reject(new Error("getaddrinfo EAI_AGAIN speech.example")),
     reach: async () => ({ kind: "timeout", detail: null }),

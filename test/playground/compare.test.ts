@@ -168,7 +168,7 @@ test("playground.compare, playground.differences: a link names the other side; t
   assert.equal(await page.locator("#compare-with option:checked").innerText(), "second: Another ear");
   const planned = await plan(page);
   assert.match(planned, /Both calls are charged/u);
-  assert.match(planned, /A: no purpose.*it would cost \$0\.014402\..*1\. ear: openai-compatible one/su);
+  assert.match(planned, /A: no purpose.*Cost at list prices: \$0\.014402\..*1\. ear: openai-compatible one/su);
   assert.match(planned, /B: purpose second.*list price is unknown.*1\. ear: openai-compatible two/su);
   assert.deepEqual([called, keys], [[], [undefined, undefined]], "nothing ran");
   const release = Promise.withResolvers<undefined>();
@@ -307,7 +307,7 @@ test("playground.compare: where one side would be refused nothing runs, and the 
   if (page === null) return;
   const planned = await plan(page);
   assert.match(planned, /Not run: side A would be rejected/u);
-  assert.match(planned, /refused with REQUIRED_FEATURE_UNSUPPORTED.*lacks diarization/su);
+  assert.match(planned, /rejected with REQUIRED_FEATURE_UNSUPPORTED.*lacks diarization/su);
   assert.match(planned, /B: purpose simulated.*Target 1 would be called/su);
   assert.equal(await page.getByRole("button", { name: "Run both" }).count(), 0);
   assert.deepEqual(called, []);

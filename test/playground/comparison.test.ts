@@ -197,7 +197,7 @@ test("playground.compare-costs: metered, provider-billed and simulated amounts a
   );
   assert.equal(cost(record([])), "$0: no call");
   assert.match(cost(record([], "0.00", true)) ?? "", /paid by the earlier request/u);
-  assert.match(cost("reading") ?? "", /not read yet/u);
+  assert.match(cost("reading") ?? "", /not loaded yet/u);
   assert.match(cost("unreadable") ?? "", /cannot be read/u);
 });
 

@@ -235,7 +235,7 @@ test("playground.refusals: what no model can do is refused with code, reason, wh
     "it is what is read next",
   );
   assert.match(failure, /^REQUIRED_FEATURE_UNSUPPORTED · 422/u);
-  assert.match(failure, /lacking: .*to_language/u);
+  assert.match(failure, /missing: .*to_language/u);
   assert.match(failure, /will fail again\. Change it/u);
   assert.equal(await page.locator(".failure a").getAttribute("href"), "/docs/errors#REQUIRED_FEATURE_UNSUPPORTED");
   assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+skipped\s+lacks .*diarization/u);

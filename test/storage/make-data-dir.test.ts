@@ -31,7 +31,7 @@ test(
     assert.deepEqual(await createDataDir("/proc/patchbay/data"), {
       ok: false,
       fault:
-        "storage.data_dir: /proc/patchbay/data cannot be created: /proc takes no directory (ENOENT); choose another place",
+        "storage.data_dir: /proc/patchbay/data cannot be created: /proc does not accept directories (ENOENT); choose another place",
     });
     await assert.rejects(makeDirectory("/proc/patchbay/data"), { code: "ENOENT" });
   },

@@ -106,7 +106,7 @@ test("storage.data-dir, configuration.start-report: a start whose data directory
 }, async () => {
   const gateway = await start({ ...configuration(null, 0), storage: { data_dir: "/proc/patchbay/data" } }, "up");
   await gateway.said(
-    /patchbay\.yaml: (storage\.data_dir: \/proc\/patchbay\/data cannot be created: \/proc takes no directory)/u,
+    /patchbay\.yaml: (storage\.data_dir: \/proc\/patchbay\/data cannot be created: \/proc does not accept directories)/u,
   );
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
@@ -117,7 +117,7 @@ test("storage.data-dir: a start that creates its data directory where even its p
   const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://nobody@127.0.0.1:1/none" };
   const gateway = await start({ ...configuration(null, 0), storage }, "up");
   const said = await gateway.said(/data dir\s+(.*)/u);
-  assert.equal(said, `${join(missing, "patchbay")}, created together with ${missing} `);
+  assert.equal(said, `${join(missing, "patchbay")}, created together with ${missing}`);
   await once(gateway.process, "exit");
 });
 

@@ -125,6 +125,6 @@ function describeCandidate({
 }: RoutingDecision["candidates"][number]) {
   const name = [connection, provider, model].flatMap((part) => part ?? []).join(" ");
   const rest = until === undefined ? "unavailable" : `paused manually until ${until}`;
-  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "able";
+  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "eligible";
   return `${position}${name === "" ? "" : ` ${name}`}: ${state}`;
 }

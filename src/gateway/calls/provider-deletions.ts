@@ -91,7 +91,7 @@ async function deleteOne(
     attempt: claimed.attempt,
     failure,
   };
-  if (state === "failed") services.logger.error(facts, "deletion abandoned: the provider still has a recording");
+  if (state === "failed") services.logger.error(facts, "deletion abandoned: the recording remains at the provider");
   else services.logger.warn(facts, "a deletion at the provider failed and will be tried again");
 }
 

@@ -24,7 +24,7 @@ export function traceLines(trace: RouteTraceView): readonly string[] {
 function targetLine(candidate: NonNullable<RouteTraceView["candidates"]>[number]): string {
   const { position, connection, provider, model, missing, healthy, paused_until: until } = candidate;
   const rest = until === undefined ? "resting" : `paused manually until ${until}`;
-  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "able";
+  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "eligible";
   return `${position}  ${connection}  ${provider} ${model}  ${verdict}`;
 }
 
