@@ -137,7 +137,7 @@ test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and ea
       "https://gone.example/token-b",
       { kind: "not_resolved", detail: "not resolved: queryA ENOTFOUND gone.example" },
       "fail",
-      /the name cannot be resolved: queryA ENOTFOUND/u,
+      /the name is not resolved: queryA ENOTFOUND/u,
       /name servers.*patchbay webhooks set/u,
     ],
     [
