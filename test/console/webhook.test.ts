@@ -209,7 +209,7 @@ test("console.webhook, console.confirms: the webhook is stopped, started, moved 
   assert.equal((await settings())?.url, `${URL}/elsewhere`);
   await press(page, "Remove");
   await confirm(page, "Remove");
-  await page.getByRole("button", { name: "Set up" }).waitFor();
+  await page.getByRole("button", { name: "Set up", exact: true }).waitFor();
   assert.equal(await settings(), null);
   assert.equal(await page.locator("#screen tbody tr").count(), 2, "the log stays");
 });

@@ -248,7 +248,7 @@ test("storage.backup-secrets: a newer encryption key of the configuration is not
     rmSync(target);
     return stderr;
   };
-  assert.match(await made(keys), /configuration gives encryption-key, so the backup does not hold/u);
+  assert.match(await made(keys), /configuration gives encryption-key, so the backup does not contain/u);
   assert.match(await made(keys.slice(1)), /It contains the installation's secrets/u, "given, and the same");
   rmSync(given);
 });
@@ -266,14 +266,17 @@ test("storage.backup-secrets: secrets that the configuration provides are not in
   try {
     const made = await run(["backup", partial, "--config", given]);
     assert.equal(made.exitCode, 0, made.stderr);
-    assert.match(made.stderr, /configuration gives key-pepper and encryption-key, so the backup does not hold them/u);
+    assert.match(
+      made.stderr,
+      /configuration gives key-pepper and encryption-key, so the backup does not contain them/u,
+    );
     assert.doesNotMatch(made.stderr, /contains the installation's secrets/u);
   } finally {
     for (const [name, bytes] of kept) writeFileSync(join(dataDir, name), bytes, { mode: 0o600 });
   }
   const restored = await run(["restore", partial, "--config", (await elsewhere()).config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
-  assert.match(restored.stderr, /holds no key-pepper and no encryption-key: before the next start/u);
+  assert.match(restored.stderr, /contains no key-pepper and no encryption-key: before the next start/u);
 });
 
 test("storage.restore-refuses: where a backup cannot be unpacked the disk is reported, not the backup as bad", async () => {
@@ -294,7 +297,7 @@ test("storage.leftovers: what a killed restore had unpacked is removed by the ne
   }
   const restored = await run(["restore", archive, "--config", config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
-  assert.match(restored.stderr, /\.replaced-0b is what a restore that never ended was replacing/u);
+  assert.match(restored.stderr, /\.replaced-0b contains data replaced by an unfinished restore/u);
   const left = readdirSync(dataDir).filter((name) => name.startsWith("."));
   assert.deepEqual(left, [".replaced-0b"]);
 });
@@ -307,7 +310,7 @@ test("storage.leftovers: what a killed backup left next to it is named and not d
   writeFileSync(join(folder, "film.partial"), "a download");
   const made = await installation.patchbay("backup", folder, "--json");
   assert.equal(made.exitCode, 0, made.stderr);
-  assert.deepEqual(made.stderr.match(/^.*\.partial(?= is what a backup that never ended left behind)/gmu), [left]);
+  assert.deepEqual(made.stderr.match(/^.*\.partial(?= was left by an unfinished backup)/gmu), [left]);
   assert.equal(readFileSync(left, "utf8"), "half a backup");
   JSON.parse(made.stdout);
 });

@@ -198,7 +198,7 @@ test("playground.compare-costs: metered, provider-billed and simulated amounts a
   assert.equal(cost(record([])), "$0: no call");
   assert.match(cost(record([], "0.00", true)) ?? "", /paid by the earlier request/u);
   assert.match(cost("reading") ?? "", /not loaded yet/u);
-  assert.match(cost("unreadable") ?? "", /cannot be read/u);
+  assert.match(cost("unreadable") ?? "", /record not available/u);
 });
 
 test("playground.compare: target, duration, confidence and speakers of a side, as far as they are known", () => {
