@@ -107,7 +107,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
       (each) => each.mode === mode && each.connections === connections && each.contender.kind === "bare",
     );
     const base = bare === undefined ? own : figuresOf(bare.rounds);
-    return { mode, connections, name: contender.name, kind: contender.kind, ...own, ...beside(own, base) };
+    return { mode, connections, name: contender.name, kind: contender.kind, ...own, ...comparedWith(own, base) };
   });
   const gatewayRows = data.filter(({ kind }) => kind === "gateway");
   const met = gatewayRows.every(({ ratio }) => ratio >= TARGET_RATIO);
@@ -140,7 +140,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
   };
 }
 
-function beside(own: Figures, base: Figures) {
+function comparedWith(own: Figures, base: Figures) {
   return {
     // Three decimal places: 0.496 is not 0.5.
     ratio: round(own.perSecond / base.perSecond, 3),

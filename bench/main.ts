@@ -16,28 +16,28 @@ import { benchTranscription } from "./transcription.ts";
 
 const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency] [options]
 
-no name        every workload on every storage beside every baseline, in less than ten minutes
+no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
-transcription  requests/s of the gateway beside a bare forwarder, nginx and the peer, and where its time goes
+transcription  requests/s of the gateway compared with a bare forwarder, nginx and the peer, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
   --seconds 8          of load for each, in three alternating rounds
   --connections 32
   --engine postgres    or embedded
-  --processes 1        gateways beside each other, on postgres
+  --processes 1        number of gateways, on postgres
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
   --size 25MiB         of each file, header included
-chat           requests/s and chunks/s beside a bare forwarder, nginx and the peer, plain and streamed
+chat           requests/s and chunks/s compared with a bare forwarder, nginx and the peer, plain and streamed
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
   --engine postgres    or embedded
-  --processes 1        gateways beside each other, on postgres
+  --processes 1        number of gateways, on postgres
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           embedded and on a server: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
-job-polls      a poll beside few and beside many finished jobs
+job-polls      a poll next to few and to many finished jobs
   --few 1000
   --many 1000000
   --polls 12000        of each
@@ -47,7 +47,7 @@ job-uploads    resident memory while many long recordings are submitted at once
 request-log    lists of requests and usage of 30 days over many rows, on a server
   --rows 1000000
   --asks 100           of each question
-realtime       live audio through the WebSocket, beside the same straight to the sandbox
+realtime       live audio through the WebSocket, compared with the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
 latency        keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns

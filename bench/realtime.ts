@@ -84,7 +84,7 @@ function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): 
     name: "realtime",
     rows: [row("first text, since the first chunk", first), row("whole, since the last chunk", final)],
     notes: [
-      `${streams} streams at once of ${seconds} s, 16 kHz samples in chunks of ${CHUNK_MS} ms at real time, each beside the same stream sent straight to the sandbox.`,
+      `${streams} streams at once of ${seconds} s, 16 kHz samples in chunks of ${CHUNK_MS} ms at real time, each compared with the same stream sent straight to the sandbox.`,
       `Delay added to each of ${added.length} texts: ${round(median(added), 1)} ms at the median, ${round(quantile(added, 0.95), 1)} ms at the 95th percentile; the goal is at most 20 ms at the median.`,
       "The embedded database, metered in slices of 5 s.",
     ],

@@ -155,7 +155,7 @@ async function questions(gateway: TestGateway): Promise<readonly (readonly [what
     ["list: refused of all", "/admin/v1/requests?limit=100&outcome=refused"],
     ["list: of a rare code", "/admin/v1/requests?limit=100&code=PROVIDER_REJECTED"],
     ["list: of a rare code in a workspace without it", "/workspace/acme/requests?limit=100&code=PROVIDER_REJECTED"],
-    ["list: of a code nobody ever got", "/admin/v1/requests?limit=100&code=INTERNAL"],
+    ["list: of a code that never occurred", "/admin/v1/requests?limit=100&code=INTERNAL"],
     ["list: of a key", `/admin/v1/requests?limit=100&key=${somebody}`],
     ["list: refused of a key", `/admin/v1/requests?limit=100&outcome=refused&key=${somebody}`],
     ["list: written since a minute ago (tail)", `/admin/v1/requests?limit=100&recorded_from=${day(1 / 1440)}`],

@@ -57,7 +57,7 @@ if (runtime === null) {
   run(runtime, entry);
 }
 
-/** The runtime installed beside Patchbay, an optional dependency: present on the platforms it was published for. */
+/** The runtime installed with Patchbay, an optional dependency: present on the platforms it was published for. */
 function findPinned() {
   const pinned = PINNED[process.platform + "-" + process.arch];
   if (pinned === undefined) return null;

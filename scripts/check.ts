@@ -6,6 +6,7 @@ const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["types", ["tsc", "--noEmit"]],
   ["types in the browser", ["tsc", "--noEmit", "-p", "src/page"]],
   ["lint", ["oxlint", "--type-aware", "--deny-warnings"]],
+  ["spelling", ["cspell", "lint", "--no-progress", "--no-summary"]],
   ["imports", ["node", "scripts/check-imports.ts"]],
   ["import cycles", ["node", "scripts/check-cycles.ts"]],
   ["rules", ["node", "scripts/check-rules.ts"]],

@@ -184,8 +184,8 @@ function showSlowest(all: readonly string[], queue: string): readonly string[] {
 }
 
 function cpuOf(all: readonly Took[]): string {
-  const [own, childrens] = [sum(all.map((each) => each.cpuSeconds)), sum(all.map((each) => each.childrenCpuSeconds))];
-  return `${own.toFixed(1)} s of CPU, ${childrens.toFixed(1)} s in their children`;
+  const [own, children] = [sum(all.map((each) => each.cpuSeconds)), sum(all.map((each) => each.childrenCpuSeconds))];
+  return `${own.toFixed(1)} s of CPU, ${children.toFixed(1)} s in their children`;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -11,12 +11,12 @@ added to the same way, as long as the database has none. A start that finds no o
 all faults of a file at once (exit code 9), \`patchbay config print\` shows what counts, and \`patchbay config schema\` prints
 a JSON Schema for editors. \`patchbay.example.yaml\` is an annotated example.
 
-Four variables count whenever the setting they stand for is not set: \`DATABASE_URL\` (\`storage.database_url\`) and
+Four variables count whenever their setting is not set: \`DATABASE_URL\` (\`storage.database_url\`) and
 \`PATCHBAY_MIGRATE_URL\` (\`storage.migrate_url\`), and with a server database \`PATCHBAY_KEY_PEPPER\` (\`secrets.key_pepper\`) and
 \`PATCHBAY_ENCRYPTION_KEY\` (\`secrets.encryption_keys\`).
 
-Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` stands
-for \`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` stands for
+Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` is
+\`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` means
 none where there may be none (\`server.admin\`, \`plan\`, \`default_purpose\`); elsewhere a key with nothing behind it is a fault.
 `;
 

@@ -44,7 +44,7 @@ export function providersPage(): string {
     "",
     "## Trying a credential",
     "",
-    "What `patchbay providers test` asks by GET, behind the connection's `base_url`: read-only, and billed by nobody.",
+    "What `patchbay providers test` requests by GET, below the connection's `base_url`: read-only and free.",
     "",
     "| kind | asked | lists the account's models |",
     "|---|---|---|",

@@ -125,7 +125,7 @@ async function fill(
       jobId,
     ]);
     const ids = sample.rows.map(({ id }) => id);
-    await sealAnew(client, createSeal({ keys: [encryptionKey] }), jobId, ids);
+    await reseal(client, createSeal({ keys: [encryptionKey] }), jobId, ids);
     await client.query("vacuum analyze jobs");
     await client.query("checkpoint");
     return ids.map((id) => `/v1/transcription/jobs/${id}`);
@@ -135,7 +135,7 @@ async function fill(
 }
 
 /** A sealed result can only be opened for its own job, so it is sealed again. */
-async function sealAnew(client: Client, seal: Seal, jobId: string, ids: readonly string[]): Promise<void> {
+async function reseal(client: Client, seal: Seal, jobId: string, ids: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ workspace_id: string; result: Buffer }>(
     "select workspace_id, result from jobs where id = $1",
     [jobId],

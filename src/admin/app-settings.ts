@@ -73,7 +73,7 @@ export async function refuseUnknownRoutes(
     const routes = [...new Set(references.map(({ route }) => route))];
     const existing = await listExistingRoutes(tx, [PLATFORM, workspaceId], routes);
     for (const { param, route } of references)
-      if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
+      if (!existing.has(route)) issues.push({ param, message: `\`${param}\`: unknown route \`${route}\`.` });
   }
   if (issues.length > 0) throw invalidRequests(issues);
 }
@@ -82,6 +82,6 @@ function duplicateIssues(labels: readonly string[]): Issue[] {
   return labels.flatMap((label, at) =>
     labels.indexOf(label) === at
       ? []
-      : [{ param: `purposes[${at}].purpose`, message: `\`purposes[${at}].purpose\`: \`${label}\` is there already.` }],
+      : [{ param: `purposes[${at}].purpose`, message: `\`purposes[${at}].purpose\`: \`${label}\` already exists.` }],
   );
 }

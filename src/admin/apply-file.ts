@@ -30,7 +30,7 @@ export async function applyFile(
     throw new GatewayError("NOT_FOUND", { message: "This gateway runs without a configuration file." });
   if (file !== null && file !== ownFile.path) {
     throw new GatewayError("CONFLICT", {
-      message: `This gateway was started with ${ownFile.path}. Apply that one, or start it with the other.`,
+      message: `This gateway was started with ${ownFile.path}. Apply that file, or restart the gateway with the other one.`,
       details: { reason: "another_file" },
     });
   }
@@ -38,7 +38,7 @@ export async function applyFile(
   if (!loaded.ok) {
     const issues = loaded.faults.slice(0, 50).map((fault) => ({ param: fault.path, message: formatFault(fault) }));
     throw new GatewayError("INVALID_REQUEST", {
-      message: `The configuration file has ${loaded.faults.length} faults, see details.issues; nothing was changed.`,
+      message: `The configuration file has ${loaded.faults.length} errors, see details.issues. Nothing was changed.`,
       details: { issues },
     });
   }

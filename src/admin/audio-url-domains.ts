@@ -52,7 +52,7 @@ function validateDomains(domains: readonly string[], maxDomains: number): readon
   if (distinct.length > maxDomains)
     issues.push({
       param: "domains",
-      message: `domains holds ${distinct.length} names; at most ${maxDomains} are kept.`,
+      message: `domains contains ${distinct.length} names; at most ${maxDomains} are allowed.`,
     });
   if (issues.length === 0) return distinct;
   throw invalidRequests(issues, { max_audio_url_domains: maxDomains });

@@ -26,12 +26,12 @@ export interface AudioUrlQuery {
 export const MOST_CHECKS = { total: 8, perOwner: 2 } as const;
 
 const TEXTS: Readonly<Record<AudioUrlRule, string>> = {
-  scheme: "It begins with https://.",
-  form: "It is a plain URL that can be read in one way only, without a user or a password.",
-  port: "Its port is one that this gateway fetches from.",
-  name: "It names its host, and no address.",
-  listed: "Its host is on the list of this workspace or on the operator's.",
-  not_itself: "It does not lead to this gateway.",
+  scheme: "It starts with https://.",
+  form: "It is an unambiguous URL without a user name or password.",
+  port: "Its port is allowed.",
+  name: "Its host is a name, not an address.",
+  listed: "Its host is on the allowlist of this workspace or on the global one.",
+  not_itself: "It does not point to this gateway.",
   public: "Its host has public addresses only.",
 };
 

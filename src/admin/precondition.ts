@@ -5,7 +5,7 @@ import { etagOf } from "../lib/etag.ts";
 /** `If-Match` as its tags, or `any` for `*`. `absent` for `If-None-Match: *`. Null: neither was sent. */
 export type Precondition = readonly string[] | "any" | "absent" | null;
 
-/** Fields that change by themselves, are shown only once, or belong to others whose change does not conflict with the editor's. */
+/** Fields that change by themselves, are shown only once, or belong to others and do not conflict with the edit. */
 const UNSTABLE: ReadonlySet<string> = new Set([
   "failing_since",
   "global_domains",
@@ -36,7 +36,7 @@ export function requireMatch(precondition: Precondition, current: object): void 
 export function allowMatch(precondition: Precondition, current: object | null): void {
   if (precondition === null || isMet(precondition, current)) return;
   throw new GatewayError("PRECONDITION_FAILED", {
-    message: "The object is not, or no longer, in the state that the request names. Read it again.",
+    message: "The object does not match the state that the request names. Read it again.",
     param: precondition === "absent" ? "if-none-match" : "if-match",
   });
 }

@@ -7,7 +7,7 @@ export function noSuch(what: string): GatewayError {
 
 export function alreadyExists(what: string): GatewayError {
   return new GatewayError("CONFLICT", {
-    message: `The name is alreadyExists by another ${what}. Choose another one.`,
+    message: `The name is already used by another ${what}. Choose another one.`,
     details: { reason: "exists" },
   });
 }

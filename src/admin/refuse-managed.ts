@@ -14,6 +14,6 @@ export function refuseManagedByFile(row: { readonly managed_by: string }): void 
   if (!isOfFile(row.managed_by)) return;
   throw new GatewayError("MANAGED_BY_FILE", {
     message:
-      "The configuration file owns this object, or a start without one does, so it is read-only here. Change it in the file; `patchbay init` writes one.",
+      "This object is managed by the configuration file, or was created at a start without one, so it is read-only here. Change it in the file; `patchbay init` creates one.",
   });
 }

@@ -83,8 +83,8 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
       if ((kind & refusedClasses) !== 0) {
         fail(
           kind === FOREIGN
-            ? "It holds a character that is not base64."
-            : "It holds a line break or tab that is not escaped.",
+            ? "It contains a character that is not base64."
+            : "It contains a line break or tab that is not escaped.",
         );
         return null;
       }
@@ -98,7 +98,7 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
       alphabets |= kind;
       if (padding > 0 || alphabets === MIXED) {
         const mixed = "It mixes the standard (+ /) and the URL-safe (- _) base64 alphabet.";
-        fail(padding > 0 ? "Base64 padding (=) stands before its end." : mixed);
+        fail(padding > 0 ? "It contains base64 padding (=) before its end." : mixed);
         return null;
       }
       plain[length] = byte;
@@ -123,7 +123,7 @@ export function createBase64Decoder(options: { readonly lineBreaks: boolean }): 
       if (fault === null && characters % 4 === 1)
         fail("Its length is impossible for base64: a character is missing or one too many.");
       if (fault === null && padding > 0 && (characters + padding) % 4 !== 0) {
-        fail("Its padding (=) does not fit its length; leave the padding out or make it exact.");
+        fail("Its padding (=) does not match its length; omit the padding or correct it.");
       }
       if (fault !== null) return { rest: NONE, outcome: { ok: false, message: fault } };
       return { rest: Buffer.concat([rest, Buffer.from(carry, "base64")]), outcome: { ok: true, mediaType } };
@@ -138,7 +138,7 @@ type DataPrefix =
 
 function readDataPrefix(value: Buffer): DataPrefix {
   const start = value.toString("latin1", 0, 6).toLowerCase();
-  if (/^https?:/.test(start)) return { kind: "faulty", message: "It is an address; send it as `audio.url`." };
+  if (/^https?:/.test(start)) return { kind: "faulty", message: "It is a URL; send it as `audio.url`." };
   if (!start.startsWith("data:")) {
     const isUnclear = ["data:", "http:", "https:"].some((scheme) => scheme.startsWith(start));
     return isUnclear ? { kind: "unclear" } : { kind: "read", length: 0, mediaType: null };
@@ -153,7 +153,7 @@ function readDataPrefix(value: Buffer): DataPrefix {
     return { kind: "faulty", message: "A data: prefix must end in ;base64, before the audio." };
   }
   if (type !== "" && !/^[\w.+-]{1,127}\/[\w.+-]{1,127}$/.test(type)) {
-    return { kind: "faulty", message: "The data: prefix holds no media type." };
+    return { kind: "faulty", message: "The data: prefix has no media type." };
   }
   return { kind: "read", length: comma + 1, mediaType: type === "" ? null : type.toLowerCase() };
 }

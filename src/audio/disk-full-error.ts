@@ -8,5 +8,5 @@ const CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 /** The error to return for a failed write. Null: it failed for another reason. */
 export function diskFullError(cause: unknown): GatewayError | null {
   if (!CODES.has(errorCode(cause) ?? "")) return null;
-  return new GatewayError("OVERLOADED", { message: "The gateway has no room for more audio at the moment.", cause });
+  return new GatewayError("OVERLOADED", { message: "The gateway cannot store more audio at the moment.", cause });
 }

@@ -20,7 +20,7 @@ export function createSampleClock(sampleRate: number): LiveClock {
 }
 
 const EBML = 0x1a45dfa3;
-/** Containers whose children are read. All other elements are skipped by their size. */
+/** Containers with children that are read. All other elements are skipped by their size. */
 const CONTAINERS: ReadonlySet<number> = new Set([0x18538067, 0x1f43b675, 0xa0]);
 const BLOCKS: ReadonlySet<number> = new Set([0xa3, 0xa1]);
 /** Track, time and flags precede the packet, of which two bytes are read. */

@@ -65,7 +65,7 @@ function measureBy(format: AudioFormat, reader: ByteReader): Measurement {
 const IN_PLACE_BYTES = 256;
 
 /**
- * Measures without a worker a WAV whose header is complete in these bytes: of so few bytes the longest reading takes a few dozen steps. Null: the header is
+ * Measures without a worker a WAV with a complete header in these bytes: of so few bytes the longest reading takes a few dozen steps. Null: the header is
  * incomplete, or it is not a WAV.
  */
 export function measureInPlace(bytes: Uint8Array): Measurement | null {

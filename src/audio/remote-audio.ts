@@ -202,7 +202,7 @@ function createStop(callerSignal: AbortSignal): StopSignal {
   };
   // Ignored: the caller no longer reads the error.
   const onCaller = (): void =>
-    now(new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." }));
+    now(new GatewayError("REQUEST_TIMEOUT", { message: "The caller disconnected, and the work was stopped." }));
   if (callerSignal.aborted) onCaller();
   callerSignal.addEventListener("abort", onCaller);
   return {

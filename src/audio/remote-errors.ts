@@ -12,12 +12,12 @@ const REJECTIONS: Readonly<Record<UrlRejection, string>> = {
   scheme: "audio.url and its redirects must begin with https://.",
   port: "The port of audio.url is not one that this gateway fetches from. Use 443, or ask the operator.",
   host_not_allowed:
-    "The host of audio.url, or of a redirect, is neither on the allowlist of this workspace nor on the platform's. An administrator of the workspace can add it (PUT /workspace/{tenant_id}/audio-url-domains).",
+    "The host of audio.url, or of a redirect, is neither on the allowlist of this workspace nor on the global one. An administrator of the workspace can add it (PUT /workspace/{tenant_id}/audio-url-domains).",
   address_not_public: "The host of audio.url, or of a redirect, is not a name with public addresses only.",
   too_many_redirects: "audio.url redirects more often than max_audio_url_redirects in /v1/melimits allows.",
   missing_content_length: "The server behind audio.url does not declare the length of the audio (Content-Length).",
   unsupported_content_type:
-    "The server behind audio.url does not declare a supported audio type. Set the object's Content-Type, for example to audio/mpeg or audio/wav; application/octet-stream, which object stores send when none was set, is not taken.",
+    "The server behind audio.url does not declare a supported audio type. Set the object's Content-Type, for example to audio/mpeg or audio/wav; application/octet-stream, the default of object stores, is not accepted.",
 };
 
 const FAILURES: Readonly<Record<FetchFailure, string>> = {
@@ -27,7 +27,7 @@ const FAILURES: Readonly<Record<FetchFailure, string>> = {
   timeout: "The server behind audio.url took too long.",
   stalled: "The server behind audio.url stopped sending, or sends too slowly.",
   truncated: "The audio ended before its declared length.",
-  content_encoding: "The server behind audio.url sends the audio compressed (Content-Encoding), which is not taken.",
+  content_encoding: "The server behind audio.url sends compressed audio (Content-Encoding), which is not supported.",
 };
 
 export function urlRejected(reason: UrlRejection, cause?: unknown): GatewayError {

@@ -53,7 +53,7 @@ function mediaTypeOf(header: string | undefined): string | null {
 
 function tooLarge(sizeBytes: number, maxBytes: number): GatewayError {
   return new GatewayError("AUDIO_TOO_LARGE", {
-    message: `The audio behind audio.url is ${sizeBytes} bytes; at most ${maxBytes} are fetched.`,
+    message: `The audio behind audio.url is ${sizeBytes} bytes; at most ${maxBytes} are allowed.`,
     param: "audio.url",
     details: { max_audio_url_bytes: maxBytes, received_bytes: sizeBytes },
   });

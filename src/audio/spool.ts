@@ -194,7 +194,7 @@ export function audioTooLarge(
   receivedBytes: number,
 ): GatewayError {
   return new GatewayError("AUDIO_TOO_LARGE", {
-    message: `The audio is larger than ${limit.maxBytes} bytes, the most this gateway takes; ${receivedBytes} bytes were announced or received.`,
+    message: `The audio is larger than ${limit.maxBytes} bytes, the maximum; ${receivedBytes} bytes were announced or received.`,
     param: limit.param,
     details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
   });

@@ -86,7 +86,7 @@ function unrefTimeout(run: () => void, ms: number): void {
 
 function tooManyUnknownKeys(): GatewayError {
   return new GatewayError("OVERLOADED", {
-    message: "Too many requests with API keys that this process has not seen yet are waiting. Retry in a moment.",
+    message: "Too many requests with API keys that are not cached yet are waiting. Retry in a moment.",
     retryAfterSeconds: 2,
   });
 }

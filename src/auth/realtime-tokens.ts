@@ -47,7 +47,7 @@ export function createRealtimeTokens({ database, pepper, findKeys, keys }: Realt
       const key = redeemed === null ? undefined : (await findKeys([redeemed.secretHash])).values().next().value;
       if (redeemed === null || key === undefined) {
         throw new GatewayError("UNAUTHENTICATED", {
-          message: "The token is unknown, used or expired. Fetch a new one for every connection.",
+          message: "The token is unknown, used or expired. Create a new one for every connection.",
         });
       }
       const { secretHash, testMode } = redeemed;

@@ -18,7 +18,7 @@ export async function requireWorkspaceAdmin(
   if (tenantId !== id && tenantId !== slug) throw noSuchWorkspace();
   if (principal.key.role === "admin") return id;
   throw new GatewayError("FORBIDDEN", {
-    message: "This needs a key of an administrator of the workspace.",
+    message: "This requires an administrator key of the workspace.",
     details: { required: ["admin"] },
   });
 }
@@ -30,5 +30,5 @@ async function requireWorkspace(database: Pick<Database, typeof systemAccess>, t
 }
 
 function noSuchWorkspace(): GatewayError {
-  return new GatewayError("NOT_FOUND", { message: "There is no such workspace." });
+  return new GatewayError("NOT_FOUND", { message: "The workspace does not exist." });
 }

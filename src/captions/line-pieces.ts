@@ -24,7 +24,7 @@ export type PieceSource = { readonly words: readonly Word[] } | { readonly segme
 
 /** Most parts that are segmented together. */
 const MAX_PARTS = 2_000;
-/** Pieces further apart are not parts of one word. */
+/** Pieces with a larger gap are not parts of one word. */
 const MAX_SECONDS_INSIDE_A_WORD = 0.5;
 
 export function linePieces(source: PieceSource, columnsFor: (speaker: string | null) => number): readonly Piece[] {

@@ -20,17 +20,17 @@ export function findApiKey(
   const explicitKey = option ?? terminal.env["PATCHBAY_API_KEY"];
   if (explicitKey !== undefined && explicitKey !== "") {
     if (/^[\x21-\x7e]+$/.test(explicitKey)) return explicitKey;
-    throw new CliError(EXIT.auth, "The API key holds characters no key has.", {
+    throw new CliError(EXIT.auth, "The API key contains characters that no key has.", {
       hints: ["check --api-key or PATCHBAY_API_KEY"],
     });
   }
   const location = { file: null, env: terminal.env, cwd: terminal.cwd };
   const path = join(dataDir ?? installationHere(location).dataDir, file);
   const hints = [
-    "give one: --api-key KEY, PATCHBAY_API_KEY",
+    "set one: --api-key KEY, PATCHBAY_API_KEY",
     file === OPERATOR_KEY_FILE
-      ? `or start a gateway here: one that finds no operator's key saves one in ${path}; another one is named under operator_keys in the configuration file`
-      : `or start a gateway here whose configuration names no workspace: its first start saves one in ${path}`,
+      ? `or start a gateway here: without an operator key, it creates one in ${path}; others are configured under operator_keys`
+      : `or start a gateway here without workspaces in its configuration: its first start saves a key in ${path}`,
   ];
   // The saved key is for the gateway on this machine and must be sent nowhere else. Compared literally: some resolvers ask DNS for `x.localhost`.
   if (!["127.0.0.1", "localhost", "[::1]"].includes(url.hostname))

@@ -12,10 +12,7 @@ export interface Run {
 }
 
 export function configOption(): Option {
-  return new Option(
-    "--config <file>",
-    "Configuration file (PATCHBAY_CONFIG; default ./patchbay.yaml when there is one).",
-  );
+  return new Option("--config <file>", "Configuration file (PATCHBAY_CONFIG; default: ./patchbay.yaml if it exists).");
 }
 
 export function jsonOption(): Option {
@@ -25,14 +22,14 @@ export function jsonOption(): Option {
 export function urlOption(): Option {
   return new Option(
     "--url <url>",
-    `Address of the gateway (PATCHBAY_URL; default: where the one of this directory listens, else ${DEFAULT_URL}).`,
+    `Address of the gateway (PATCHBAY_URL; default: the one started in this directory, else ${DEFAULT_URL}).`,
   );
 }
 
 export function adminKeyOption(): Option {
   return new Option(
     "--api-key <key>",
-    "Key of an administrator (PATCHBAY_API_KEY; default: the operator's that a gateway started here saved).",
+    "Administrator key (PATCHBAY_API_KEY; default: the operator key saved by a gateway started here).",
   );
 }
 
@@ -40,7 +37,7 @@ export function adminKeyOption(): Option {
 export function adminUrlOption(): Option {
   return new Option(
     "--admin-url <url>",
-    `Address of the admin listener (PATCHBAY_ADMIN_URL; default: that of this directory's gateway, else ${DEFAULT_ADMIN_URL}).`,
+    `Address of the admin listener (PATCHBAY_ADMIN_URL; default: the one started in this directory, else ${DEFAULT_ADMIN_URL}).`,
   );
 }
 
@@ -49,19 +46,19 @@ export function outputOption(): Option {
 }
 
 export function apiKeyOption(): Option {
-  return new Option("--api-key <key>", "API key (PATCHBAY_API_KEY; default: the one a gateway started here saved).");
+  return new Option("--api-key <key>", "API key (PATCHBAY_API_KEY; default: the one saved by a gateway started here).");
 }
 
 export function idempotencyKeyOption(): Option {
-  return new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given.");
+  return new Option("--idempotency-key <key>", "Idempotency key that makes a retry safe (default: a new one).");
 }
 
 export function yesOption(): Option {
-  return new Option("-y, --yes", "Do not ask; needed where there is no terminal.");
+  return new Option("-y, --yes", "Skip the confirmation; required without a terminal.");
 }
 
 export function workspaceOption(): Option {
-  return new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own.");
+  return new Option("--workspace <workspace>", "Slug or id of the workspace (default: the key's own).");
 }
 
 /** Options of commands that use an app's key. */
@@ -91,7 +88,7 @@ export function repeatableOption(flags: string, description: string, choices?: r
   );
 }
 
-export function limitOption(description = "How many at most; 20 unless given."): Option {
+export function limitOption(description = "Maximum number of items (default: 20)."): Option {
   return new Option("--limit <n>", description).argParser(parseLimit);
 }
 

@@ -5,8 +5,8 @@ import { CliError, type Terminal, stripControlCharacters } from "./terminal.ts";
 
 export async function confirm(question: string, terminal: Terminal, signal: AbortSignal): Promise<void> {
   if (terminal.stdin.isTTY !== true)
-    throw new CliError(EXIT.usage, "This cannot be undone, and there is nobody to ask.", {
-      hints: ["say that it is meant: --yes"],
+    throw new CliError(EXIT.usage, "This cannot be undone and needs confirmation, but there is no terminal.", {
+      hints: ["confirm with --yes"],
     });
   const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
   try {

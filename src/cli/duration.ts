@@ -8,8 +8,8 @@ const PARTS = /^(?:(?<days>\d+)d)?(?:(?<hours>\d+)h)?(?:(?<minutes>\d+)m)?(?:(?<
 export function readDuration(text: string, option: string): number {
   const parts = text === "" ? undefined : PARTS.exec(text)?.groups;
   if (parts === undefined)
-    throw new CliError(EXIT.usage, `${option}: ${JSON.stringify(text)} is no duration.`, {
-      hints: ["as in 90s, 30m, 1h, 2h30m or 7d"],
+    throw new CliError(EXIT.usage, `${option}: ${JSON.stringify(text)} is not a duration.`, {
+      hints: ["use a duration such as 90s, 30m, 1h, 2h30m or 7d"],
     });
   const { days = 0, hours = 0, minutes = 0, seconds = 0 } = parts;
   return Number(days) * 86_400 + Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);

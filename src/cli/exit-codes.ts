@@ -18,15 +18,15 @@ type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_CODE_HELP = `Exit codes:
   0    done
-  1    something unexpected
-  2    the command or the request is wrong
-  3    the API key is missing, wrong or not enough
+  1    unexpected error
+  2    invalid command or request
+  3    the API key is missing, invalid or lacks permission
   4    not found
-  5    conflict, among them those of Idempotency-Key
-  6    a limit, quota or budget
-  7    no gateway, no database, or no provider that could do it
+  5    conflict, including Idempotency-Key conflicts
+  6    limit, quota or budget exceeded
+  7    no gateway, database or capable provider available
   8    the job failed or was cancelled
-  9    the configuration has faults
+  9    invalid configuration
   130  interrupted (Ctrl-C)`;
 
 const BY_CODE: Readonly<Record<ErrorCode, ExitCode>> = {

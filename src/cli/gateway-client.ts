@@ -35,7 +35,7 @@ export async function callGateway(request: GatewayRequest): Promise<Response> {
   for (let tries = 1, waits = 1; ; ) {
     const outcome = await send(request);
     if (outcome.ok) return outcome.response;
-    // A try whose connection broke may still be running and billed: it is awaited until its answer comes, or the gateway reports that there will be none.
+    // A try may still be running and billed after its connection broke: it is awaited until its answer comes, or the gateway reports that there will be none.
     const isOver = !outcome.isRetryable || (tries === MAX_TRIES && !outcome.isBeingMade);
     const pause = outcome.retryAfterSeconds ?? 2 ** (tries - 1) / 2;
     const delaySeconds = outcome.isBeingMade ? pause * Math.min(waits, MAX_STRETCH) : pause;
@@ -84,26 +84,26 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
   if (error instanceof TypeError && cause === undefined)
     throw new CliError(
       EXIT.usage,
-      "No such request can be sent: a key or a version is no header's value, or GET has a body.",
+      "The request cannot be sent: a key or version is not a valid header value, or GET has a body.",
     );
   const origin = new URL(url).origin;
   // Node.js enforces the fetch standard's list of blocked ports.
   if (cause instanceof Error && cause.message === "bad port")
-    throw new CliError(EXIT.upstream, `${origin} is at a port that HTTP clients refuse to call.`, {
-      hints: ["let the gateway listen elsewhere: patchbay up --port 8080"],
+    throw new CliError(EXIT.upstream, `${origin} uses a port that HTTP clients refuse to call.`, {
+      hints: ["use another port: patchbay up --port 8080"],
     });
   const code = errorCode(cause) ?? "";
-  const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
+  const isUnreachable = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
   const reason = code !== "" ? code : cause instanceof Error ? cause.message : "no reason given";
-  const message = nobodyThere
-    ? `There is no gateway at ${origin} (${code}).`
+  const message = isUnreachable
+    ? `No gateway at ${origin} (${code}).`
     : `The connection to ${origin} broke: ${reason}.`;
-  const hints = nobodyThere ? ["start one: patchbay up", "or name another: --url URL, PATCHBAY_URL"] : [];
+  const hints = isUnreachable ? ["start one: patchbay up", "or use another address: --url URL, PATCHBAY_URL"] : [];
   // An Idempotency-Key prevents duplicate work, so a connection that a socket error broke may be retried.
   return {
     ok: false,
     error: new CliError(EXIT.upstream, message, { hints }),
-    isRetryable: isRepeatable && code !== "" && !nobodyThere,
+    isRetryable: isRepeatable && code !== "" && !isUnreachable,
     isBeingMade: false,
     retryAfterSeconds: null,
   };

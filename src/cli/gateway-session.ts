@@ -27,7 +27,7 @@ export interface Session {
   document(path: string, call?: Call): Promise<unknown>;
 }
 
-/** `as`: whose saved key is used if none is given. */
+/** `as`: owner of the saved key that is used if none is given. */
 export function openSession(
   options: GatewayOptions,
   terminal: Terminal,
@@ -89,7 +89,7 @@ export async function readDocument(response: Response): Promise<unknown> {
 export function parseReply<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
   const parsed = parseIgnoringUnknownKeys(schema, document);
   if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);
+  throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version supports.`);
 }
 
 /** Path of the named workspace, else of the key's own. */
@@ -99,7 +99,7 @@ export async function workspacePath(session: Session, workspace: string | undefi
 
 export async function ownWorkspace(session: Session): Promise<string> {
   const slug = asString(asRecord(asRecord(await session.document("/v1/me"))["workspace"])["slug"]);
-  if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not say whose key this is.");
+  if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not return the workspace of this key.");
   return slug;
 }
 

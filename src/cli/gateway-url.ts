@@ -36,8 +36,12 @@ function find(listener: Listener, { env, cwd }: Here): string | null {
 function parseUrl(source: string): URL {
   const url = URL.canParse(source) ? new URL(source) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "")
-    throw new CliError(EXIT.usage, "The gateway's URL must begin with http:// or https:// and hold no credentials.", {
-      hints: ["see --url and PATCHBAY_URL, --admin-url and PATCHBAY_ADMIN_URL"],
-    });
+    throw new CliError(
+      EXIT.usage,
+      "The gateway's URL must start with http:// or https:// and contain no credentials.",
+      {
+        hints: ["see --url and PATCHBAY_URL, --admin-url and PATCHBAY_ADMIN_URL"],
+      },
+    );
   return url;
 }

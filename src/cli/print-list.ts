@@ -71,5 +71,5 @@ export async function printList<T>(
   if (options.json === true) return printJson(terminal, { object: "list", ...list });
   if (list.data.length === 0) return printLine(terminal, nothing);
   await write(terminal.stdout, table(head, list.data.map(row)));
-  if (list.next_cursor !== null) await printLine(terminal, `There are more: --limit ${list.data.length * 2}`);
+  if (list.next_cursor !== null) await printLine(terminal, `More items exist: --limit ${list.data.length * 2}`);
 }

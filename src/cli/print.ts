@@ -53,7 +53,7 @@ export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: 
   if (terminal.stdout.isTTY !== true) return write(terminal.stdout, bytes);
   const text = decodeUtf8(bytes);
   if (text !== null && !text.includes("\0")) return write(terminal.stdout, stripControlCharacters(text));
-  await printLine(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
+  await printLine(terminal, `not shown: ${bytes.length} bytes of binary data; write them to a file: -o FILE`);
 }
 
 /** Checked before the request: a paid result must not be lost because it cannot be written. */

@@ -17,5 +17,5 @@ export function readBody(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8A
 
 /** One message for all wordings of fetch. */
 function brokeOff(): never {
-  throw new CliError(EXIT.upstream, "The answer broke off before its end.");
+  throw new CliError(EXIT.upstream, "The response ended early.");
 }

@@ -74,7 +74,9 @@ async function buildProgram(
 ): Promise<Command> {
   const { terminal } = run;
   const program = new Command("patchbay")
-    .description("A gateway for speech-to-text and chat: one key, routed, refused rather than degraded.")
+    .description(
+      "Gateway for speech-to-text and chat: one API key, policy-based routing, explicit refusals instead of degraded results.",
+    )
     .version(packageVersion(), "--version", "Print the version.")
     .helpOption("-h, --help", "Print this help.")
     .helpCommand(true)

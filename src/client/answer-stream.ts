@@ -71,7 +71,9 @@ async function* eventsOf<Event extends StreamedEvent>(
       yield { event, data: JSON.parse(data) as unknown } as Event;
       if (event === completed) return;
     }
-    throw connectionError(call, "STREAM_INCOMPLETE", "The stream ended before the answer did.", { requestId });
+    throw connectionError(call, "STREAM_INCOMPLETE", "The stream ended before the response was complete.", {
+      requestId,
+    });
   } catch (error) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
     if (error instanceof PatchbayError) throw error;

@@ -65,6 +65,6 @@ async function openFile(path: string): Promise<Blob> {
   try {
     return await files.openAsBlob(path);
   } catch (cause) {
-    throw new TypeError(`There is no file at ${path} that can be read.`, { cause });
+    throw new TypeError(`No readable file at ${path}.`, { cause });
   }
 }

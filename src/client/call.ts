@@ -53,7 +53,7 @@ export async function callGateway<T>(
 export function deadlineOf(configuration: ClientConfiguration, call: Call): Deadline {
   const { signal, timeoutMs = configuration.timeoutMs } = call.options;
   return openDeadline(signal, timeoutMs, () =>
-    connectionError(call, "TIMED_OUT", `There was no whole answer within ${timeoutMs} ms.`),
+    connectionError(call, "TIMED_OUT", `No complete answer within ${timeoutMs} ms.`),
   );
 }
 

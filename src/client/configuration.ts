@@ -70,7 +70,9 @@ function withoutSlash(address: string): string {
   const url = new URL(address);
   const { protocol, username, password, search, hash } = url;
   if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "")
-    throw new TypeError("Patchbay's `baseUrl` must begin with http:// or https:// and be an address alone.");
+    throw new TypeError(
+      "Patchbay's `baseUrl` must start with http:// or https:// and contain no credentials, query or fragment.",
+    );
   // `href` would keep the mark of an empty query or fragment.
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }

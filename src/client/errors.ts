@@ -20,7 +20,7 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** Every failure of a call, except for an abort by the caller's own signal, whose reason is thrown unchanged. */
+/** Every failure of a call, except for an abort by the caller's own signal: its reason is thrown unchanged. */
 export class PatchbayError extends Error {
   /** For programs: a code of the gateway's catalogue, of a failed job, or of this client. */
   readonly code: PatchbayErrorCode;

@@ -80,7 +80,7 @@ export class Jobs {
 
   /** Waits until the job has ended in any state. Keeps polling while a gateway that was reachable is unavailable. */
   async wait(id: string, { signal, timeoutMs, onProgress }: JobWaitOptions = {}): Promise<Job> {
-    const message = `The job had not ended within ${timeoutMs} ms; it goes on.`;
+    const message = `The job had not ended within ${timeoutMs} ms. It continues.`;
     const deadline = openDeadline(
       signal,
       timeoutMs ?? null,

@@ -44,7 +44,7 @@ export function createEventParser(): (piece: string) => readonly ServerEvent[] {
 
   return (piece) => {
     if (piece === "") return [];
-    // The second half of a CRLF whose first half ended the previous piece.
+    // The second half of a CRLF that was split between two pieces.
     const text = endedInReturn && piece.startsWith("\n") ? piece.slice(1) : piece;
     endedInReturn = piece.endsWith("\r");
     const events: ServerEvent[] = [];

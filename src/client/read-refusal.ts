@@ -43,7 +43,7 @@ function secondsUntil(retryAfter: string | null): number | null {
 export function streamedError(data: string, requestId: string | null): PatchbayError {
   const error = errorIn(data);
   if (error !== null) return new PatchbayError({ ...factsOf(error), requestId: error.request_id ?? requestId });
-  const message = "The stream ended with an error that is none of a gateway.";
+  const message = "The stream ended with an unknown error.";
   return new PatchbayError({ code: "UNEXPECTED_ANSWER", message, retryable: false, requestId });
 }
 

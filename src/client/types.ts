@@ -25,7 +25,7 @@ export type TranscriptEvent = Exclude<TranscriptStreamEvent, { readonly event: "
 export type ChatEvent = Exclude<ChatStreamEvent, { readonly event: "error" }>;
 
 export interface JobListOptions {
-  /** Only jobs in this state. */
+  /** Filter by state. */
   readonly status?: JobStatus | undefined;
   /** Jobs per page, 1 to 100. Default: 20. */
   readonly limit?: number | undefined;

@@ -42,7 +42,10 @@ export async function openCaches(
   const changes = await listenForChanges(database, {
     keyIds: seal.keyIds,
     onError: (err) =>
-      logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
+      logger.warn(
+        { task: "listen for changes", err },
+        "lost the notification connection; caches use short lifetimes until it is restored",
+      ),
   });
   const use = createKeyUse(database);
   const keys = createKeyVerifier({

@@ -68,7 +68,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const queue = createQueue({
     database,
     queues: { ...JOB_QUEUES, ...webhookQueues(limits.webhookTimeoutSeconds * 1000) },
-    onError: (error) => logger.error({ task: "queue", err: error }, "a message of the queue could not be worked on"),
+    onError: (error) => logger.error({ task: "queue", err: error }, "could not process a queue message"),
   });
   await queue.start();
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));

@@ -36,14 +36,14 @@ export function openAccounts(
 ) {
   const leases = createLeases({
     database,
-    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
+    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew leases; retrying"),
   });
   const ledger = createLedger({ database, seal, reclaimer: leases.reclaimer, nowMs });
   const idempotency = createIdempotency({
     database,
     seal,
     ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds,
-    onRenewalError: (error) => logger.error({ task: "renew slots", err: error }, "could not renew; it is tried again"),
+    onRenewalError: (error) => logger.error({ task: "renew slots", err: error }, "could not renew slots; retrying"),
   });
   const { requestDays, usageDays } = configuration.retention;
   const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
@@ -51,7 +51,7 @@ export function openAccounts(
   const quotas = createQuotas(
     createSharedCounters({
       database,
-      onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
+      onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas"),
     }),
     configuration.limits,
   );
@@ -63,7 +63,7 @@ export function openAccounts(
     createPeriodicTask(SWEEP_MS, logger, "sweep reservations", () => ledger.sweepReservations()),
     createPeriodicTask(SWEEP_MS, logger, "sweep pauses", () => sweepPauses(database)),
     createPeriodicTask(SWEEP_MS, logger, "sweep leases", () => leases.sweep()),
-    createPeriodicTask(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) =>
+    createPeriodicTask(LOOK_AT_BUDGETS_MS, logger, "report soft limits", (stopping) =>
       reportSoftLimits(database, logger, stopping),
     ),
   ];
@@ -86,7 +86,9 @@ export function openAccounts(
     },
     close: async (): Promise<void> => {
       // Usage that cannot be written now is counted as spent when its leases expire.
-      await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
+      await leases
+        .close()
+        .catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle leases"));
       await quotas.close();
       await requestLog.close();
       idempotency.close();

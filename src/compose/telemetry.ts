@@ -66,29 +66,29 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
   };
 }
 
-const [WELL, RESTS, PAUSED] = [0, 1, 2];
+const [CLOSED, OPEN, PAUSED] = [0, 1, 2];
 
 /**
  * By provider and model, over all accounts that were called or are paused; models of workspaces count as one. An open circuit takes precedence over a pause.
  */
 function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory, at: Date): readonly Sample[] {
   const states = new Map<string, Sample & { value: number }>();
-  const tell = (kind: string, model: string, value: number): void => {
-    const sample = states.get(`${kind}/${model}`) ?? { labels: [kind, model], value: WELL };
-    if (sample.value !== RESTS && value !== WELL) sample.value = value;
+  const record = (kind: string, model: string, value: number): void => {
+    const sample = states.get(`${kind}/${model}`) ?? { labels: [kind, model], value: CLOSED };
+    if (sample.value !== OPEN && value !== CLOSED) sample.value = value;
     states.set(`${kind}/${model}`, sample);
   };
   for (const { key, isHealthy } of circuits.report()) {
     const { scope, connection, model } = partsOfKey(key);
     const kind = directory.account(accountKey(scope, connection))?.kind;
-    if (kind !== undefined) tell(kind, labelOf(scope, model), isHealthy ? WELL : RESTS);
+    if (kind !== undefined) record(kind, labelOf(scope, model), isHealthy ? CLOSED : OPEN);
   }
   for (const { account: key, model } of directory.pausedAt(at)) {
     const account = directory.account(key);
     if (account === undefined) continue;
     const { scope } = partsOfKey(key);
     const models = model === null ? modelsOf(account, ADAPTERS).map(({ name }) => name) : [model];
-    for (const each of models) tell(account.kind, labelOf(scope, each), PAUSED);
+    for (const each of models) record(account.kind, labelOf(scope, each), PAUSED);
   }
   return [...states.values()];
 }

@@ -35,7 +35,7 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   if (capabilities === null) {
     const names = [...Object.keys(map(field(connection.value, "models"))), ...knownModelNames(kind)];
     const similarName = suggest(model, names);
-    const others = similarName === undefined && names.length > 0 ? `; it knows ${someOf(names)}` : "";
+    const others = similarName === undefined && names.length > 0 ? `; known models: ${someOf(names)}` : "";
     const message = `the catalogue does not know \`${model}\` of kind '${kind}'${others}; declare it under \`models\` of connection \`${id}\``;
     return [{ path, message, ...suggestion(similarName) }];
   }
@@ -99,5 +99,5 @@ export function checkReference(owner: Entry, name: string, known: ReadonlyMap<st
 }
 
 export function danglingReference(path: FaultPath, what: string, id: string, known: Iterable<string>): SchemaFault {
-  return { path, message: `there is no ${what} \`${id}\``, ...suggestion(suggest(id, known)) };
+  return { path, message: `unknown ${what} \`${id}\``, ...suggestion(suggest(id, known)) };
 }

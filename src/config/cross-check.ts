@@ -31,7 +31,7 @@ export function crossCheck(data: unknown): CrossCheck {
     ...findDuplicates(
       entries(data, ["prices"]),
       (price) => `${text(price.value, "provider") ?? ""}/${text(price.value, "model") ?? ""}`,
-      "this model has a price already",
+      "this model already has a price",
     ),
   );
   for (const price of entries(data, ["prices"])) faults.push(...checkPrice(price));
@@ -51,7 +51,7 @@ function checkPrice({ value, path }: Entry): readonly SchemaFault[] {
   if (field(value, "free") === true)
     return AMOUNTS.filter(isSet).map((name) => ({
       path: [...path, name],
-      message: "is not allowed with `free: true`; leave one of them out",
+      message: "is not allowed with `free: true`; remove one of them",
     }));
   return ["source", "as_of"]
     .filter((name) => !isSet(name))
@@ -66,7 +66,7 @@ function checkObjectStore(objects: unknown): readonly SchemaFault[] {
   if (missing.length !== 1) return [];
   return missing.map((name) => ({
     path: ["storage", "objects", name],
-    message: `is required: ${pairNames.join(" and ")} go together`,
+    message: `is required: ${pairNames.join(" and ")} must be set together`,
   }));
 }
 
@@ -94,7 +94,10 @@ function checkWorkspace(
   for (const route of routes) {
     const id = text(route.value, "id");
     if (id !== undefined && platform.routes.has(id))
-      faults.push({ path: [...route.path, "id"], message: `\`${id}\` is a platform route already; choose another id` });
+      faults.push({
+        path: [...route.path, "id"],
+        message: `\`${id}\` is already the id of a shared route; choose another id`,
+      });
     faults.push(...checkRoute(route, scope));
   }
   for (const app of apps) {
@@ -115,7 +118,7 @@ function checkRouting(owner: Entry, scope: SetUpScope, faults: SchemaFault[], wa
   if (override !== undefined && !takesAudio(override, scope)) {
     warnings.push({
       path: [...owner.path, "audio_input_override"],
-      message: "this route has no model that takes audio; every audio request will be refused",
+      message: "this route has no audio model; every audio request will be rejected",
     });
   }
 }

@@ -1,4 +1,4 @@
-// Creates the objects of a start without a file: one app, routed to the providers whose keys are in the environment, otherwise to the sandbox
+// Creates the objects of a start without a file: one app, routed to the providers with keys in the environment, otherwise to the sandbox
 // [configuration.default-routes]. Built as a file's data and parsed like one, so that it cannot differ from what a file allows.
 import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
 import { entries, text } from "./raw-data.ts";
@@ -116,13 +116,11 @@ function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readon
       // The other sandbox models cannot translate.
       { connection: "sandbox", model: "openai/whisper-1" },
     );
-    notes.push(
-      "No speech provider is connected. Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.",
-    );
+    notes.push("No speech provider is connected. The sandbox answers audio requests with simulated text.");
   }
   if (connected.length === 0) {
     chat.push({ connection: "sandbox", model: "simulated-chat" });
-    notes.push("No chat provider is connected. Chats go to the sandbox: it counts your words. Nothing is understood.");
+    notes.push("No chat provider is connected. The sandbox answers chats with simulated text.");
   }
   const routes = [{ id: "speech", targets: speech }, ...(chat.length > 0 ? [{ id: "chat", targets: chat }] : [])];
   return { setUp: { connections, routes }, notes };

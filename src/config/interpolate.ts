@@ -77,7 +77,7 @@ function resolveVariable(name: string, fallback: string | undefined, env: Interp
   if (fallback !== undefined) return { ok: true, text: fallback };
   return {
     ok: false,
-    message: `the environment variable ${name} is not set; set it, or give a default: \${env:${name}:-…}`,
+    message: `the environment variable ${name} is not set; set it, or add a default: \${env:${name}:-…}`,
   };
 }
 
@@ -86,7 +86,7 @@ function resolveFile(path: string, directory: string): Resolved {
     const filePath = resolve(directory, path);
     const stats = statSync(filePath);
     // A device or a pipe may be endless.
-    if (!stats.isFile()) return { ok: false, message: `the file ${path} cannot be read (it is no ordinary file)` };
+    if (!stats.isFile()) return { ok: false, message: `the file ${path} cannot be read (not a regular file)` };
     if (stats.size > MAX_FILE_BYTES)
       return { ok: false, message: `the file ${path} is larger than ${MAX_FILE_BYTES} bytes` };
     const bytes = readFileSync(filePath);
@@ -101,6 +101,6 @@ function resolveFile(path: string, directory: string): Resolved {
 
 function reasonOf(error: unknown): string {
   const code = errorCode(error);
-  if (code === "ENOENT") return "there is no such file";
+  if (code === "ENOENT") return "the file does not exist";
   return code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : (code ?? "unknown reason");
 }

@@ -55,7 +55,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   if (plain === null)
     return {
       ok: false,
-      faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file multiply beyond the bound" }],
+      faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file expand beyond the limit" }],
     };
   const { data, origins } = withEnvironment(plain.data ?? {}, options.env);
   const context: ParseContext = {
@@ -65,7 +65,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     notes: [],
   };
   const parsed = parseConfiguration(data, context);
-  // A value whose variable is missing is empty now, so the schema's complaint about it would be a duplicate.
+  // A value with a missing variable is empty now, so the schema's complaint about it would be a duplicate.
   const missingPaths = interpolation.faults.map((fault) => formatPath(fault.path));
   const dependsOnMissing = (path: string) => missingPaths.some((each) => each === path || each.startsWith(`${path}[`));
   const locateOrigin = (fault: SchemaFault) => atOrigin(fault, origins) ?? locateInFile(fault);
@@ -142,7 +142,7 @@ function readText(path: string): ReadResult {
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return { ok: false, message: "the file is not UTF-8 text" };
     return {
       ok: false,
-      message: code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code ?? "unknown reason"})`,
+      message: code === "ENOENT" ? "the file does not exist" : `the file cannot be read (${code ?? "unknown reason"})`,
     };
   }
 }

@@ -32,7 +32,7 @@ export function entries(value: unknown, names: readonly string[], base: FaultPat
   );
 }
 
-/** Reports each entry whose `name` an earlier entry has. */
+/** Reports each entry that repeats the `name` of an earlier one. */
 export function unique(list: readonly Entry[], name: string): readonly SchemaFault[] {
   const namedEntries = list
     .filter((entry) => text(entry.value, name) !== undefined)
@@ -40,7 +40,7 @@ export function unique(list: readonly Entry[], name: string): readonly SchemaFau
   return findDuplicates(
     namedEntries,
     (entry) => text(entry.value, name) ?? "",
-    "this name is taken by an earlier entry",
+    "this name is already used by an earlier entry",
   );
 }
 

@@ -100,13 +100,13 @@ const MESSAGES: { readonly [C in YAMLError["code"]]?: string } = {
   BAD_INDENT: "the indentation does not fit the lines before it, or a `{` or `[` above is not closed",
   TAB_AS_INDENT: "a tab is used for indentation; use blanks",
   MISSING_CHAR: "something is not closed here: a quote, a bracket, a brace, or a blank is missing after `:` or `,`",
-  TAG_RESOLVE_FAILED: "tags are not taken here",
+  TAG_RESOLVE_FAILED: "tags are not supported here",
   MULTIPLE_DOCS: "the file holds more than one document (`---`)",
   BAD_DQ_ESCAPE: "this escape is not known in double quotes; use single quotes",
   BLOCK_AS_IMPLICIT_KEY:
-    "a key and its value are not told apart here; is a blank after `:` missing, or the value in need of quotes?",
+    "a key and its value cannot be separated here; is a space after `:` missing, or the value in need of quotes?",
   MULTILINE_IMPLICIT_KEY:
-    "a key and its value are not told apart here; is a blank after `:` missing, or the value in need of quotes?",
+    "a key and its value cannot be separated here; is a space after `:` missing, or the value in need of quotes?",
 };
 
 function structureFaults(document: Document, positionAt: (offset: number) => Position) {
@@ -118,14 +118,14 @@ function structureFaults(document: Document, positionAt: (offset: number) => Pos
     Node(_key, node, ancestors) {
       const path = pathOf([...ancestors, node]);
       if (!isAlias(node) && node.tag !== undefined && !isPlainTag(node.tag))
-        add(path, startOf(node), "tags are not taken here");
+        add(path, startOf(node), "tags are not supported here");
     },
     Alias(_key, node, ancestors) {
       aliases += 1;
       if (aliases === MAX_ALIASES + 1) add([], startOf(node), `more than ${MAX_ALIASES} aliases`);
       const anchor = node.resolve(document);
       if (anchor === undefined) add([], startOf(node), "this alias names no anchor before it");
-      else if (ancestors.includes(anchor)) add([], startOf(node), "this alias stands inside what it names");
+      else if (ancestors.includes(anchor)) add([], startOf(node), "this alias is inside the value that it names");
     },
     Map(_key, node, ancestors) {
       const seen = new Set<string>();
@@ -135,7 +135,7 @@ function structureFaults(document: Document, positionAt: (offset: number) => Pos
         if (!isScalar(key)) add(path, offset, "a key must be a plain word");
         else if (key.value === "__proto__") add(path, offset, "`__proto__` cannot be a key");
         else if (seen.has(String(key.value)))
-          add([...path, String(key.value)], offset, "this key stands twice in the same map", true);
+          add([...path, String(key.value)], offset, "this key occurs twice in the same map", true);
         else seen.add(String(key.value));
       }
     },

@@ -36,7 +36,7 @@ function issueFaults(
       return issue.keys.map((key) => ({
         path: [...path, key],
         key,
-        message: "there is no such setting",
+        message: "unknown setting",
         ...suggestion(suggest(key, known)),
       }));
     }
@@ -115,14 +115,14 @@ function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string
 
 const MAX_SHOWN_KEYS = 8;
 
-/** The message for a key without a value, whose author meant to write more, or nothing at all. */
+/** The message for a key without a value: its author meant to write more, or nothing at all. */
 function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, requirement: string): string {
   const found = schemasAt(schema, path, data);
   const isList = found.some((each) => each instanceof z.ZodArray);
   const keys = isList ? knownKeys(schema, [...path, 0], data) : knownKeys(schema, path, data);
   const some = keys.length > MAX_SHOWN_KEYS ? `${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}, …` : keys.join(", ");
   const content = keys.length === 0 ? "" : isList ? ` of entries with ${some}` : ` with ${some}`;
-  return `is empty; it ${requirement}${content}${isOptional(schema, path, data) ? ", or be left out" : ""}`;
+  return `is empty; it ${requirement}${content}${isOptional(schema, path, data) ? ", or be omitted" : ""}`;
 }
 
 function isOptional(schema: z.ZodType, path: FaultPath, data: unknown): boolean {

@@ -14,8 +14,8 @@ export interface Ability {
 }
 
 const TABLES = [
-  ["audio_input", "Models that take audio", AUDIO_FEATURES.map(([name]) => name)],
-  ["chat", "Models that chat", CHAT_FEATURES.map(([name]) => name)],
+  ["audio_input", "Audio models", AUDIO_FEATURES.map(([name]) => name)],
+  ["chat", "Chat models", CHAT_FEATURES.map(([name]) => name)],
 ] as const;
 
 /** `nameOf`: how a model is shown, for example as a link. Features that no model has are skipped. */
@@ -27,7 +27,7 @@ export function abilityTables(models: readonly Ability[], nameOf: (model: string
       those.some(({ features, weak_features: weak }) => features.includes(name) || weak.includes(name)),
     );
     const isListed = those.some(({ found }) => typeof found === "boolean");
-    const heads = ["Model", ...(isListed ? ["the account lists it"] : []), ...columns].map(brokenAtDots);
+    const heads = ["Model", ...(isListed ? ["listed by the account"] : []), ...columns].map(brokenAtDots);
     const rows = those.map((each) => [
       nameOf(each.model),
       ...(isListed ? [tick(each.found ?? null)] : []),

@@ -14,7 +14,7 @@ export async function chooseKind(visit: Visit): Promise<readonly Node[]> {
   ]);
   return [
     link(visit.link("connections"), "All connections"),
-    part("Which provider?", element("dl", { class: "facts-list" }, ...kinds.flat())),
+    part("Provider", element("dl", { class: "facts-list" }, ...kinds.flat())),
   ];
 }
 
@@ -29,7 +29,7 @@ export async function addConnection(visit: Visit, kind: ProviderKind): Promise<r
       visit.go(visit.link("connections", [id], { test: "now" }));
     },
   });
-  const sealed = "The credential is sealed as it comes in and never shown again, but for its last four characters.";
+  const sealed = "The credential is encrypted. Only its last four characters are shown again.";
   return [
     link(visit.link("connections", ["add", "provider"]), "Another provider"),
     part(title, element("p", {}, credential === null ? says : `${says} ${sealed}`), form),

@@ -27,18 +27,18 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
         label: "Slug",
         isRequired: true,
         placeholder: "mobile",
-        hint: "Its name in addresses and commands. It stays.",
+        hint: "Used in URLs and commands. Cannot be changed later.",
       },
       ...fieldsOf(null, routes),
     ],
-    submit: "Make the app",
+    submit: "Create app",
     send: (body) => visit.ask("POST", "/apps", { body }),
     done: (made) => {
-      visit.say(`The app ${made.slug} is made. Next: a key for it.`);
+      visit.say(`The app ${made.slug} was created. Next: create a key for it.`);
       visit.go(appLink(visit, made));
     },
   });
-  return [backLink, part("Make an app", form)];
+  return [backLink, part("Create an app", form)];
 }
 
 /** Link to the shared routes, which every workspace can use: only the operator can list all routes. */
@@ -46,8 +46,8 @@ function noRouteYet(): HTMLElement {
   return element(
     "p",
     { class: "empty" },
-    "An app goes a route, and there is none yet. ",
-    link(linkTo(null, "routes"), "Make a route"),
+    "An app needs a route, and none exists yet. ",
+    link(linkTo(null, "routes"), "Create a route"),
   );
 }
 
@@ -62,12 +62,12 @@ export async function changeApp(visit: Visit, name: string): Promise<readonly No
     send: (given) =>
       visit.ask("PUT", appPath(name), { body: wholeBody(settingsOf(app), OFFERED, given), ifMatch: etag }),
     done: (changed) => {
-      visit.say(`The app ${changed.slug} is saved. Every process goes by it within seconds.`);
+      visit.say(`The app ${changed.slug} was saved. It takes effect on all processes within seconds.`);
       visit.go(appLink(visit, changed));
     },
     again: () => visit.redraw(),
   });
-  return [link(appLink(visit, app), `The app ${app.slug}`), part(`Set ${app.slug} up anew`, form)];
+  return [link(appLink(visit, app), `The app ${app.slug}`), part(`Edit ${app.slug}`, form)];
 }
 
 /** The writable fields of an app. */
@@ -79,8 +79,8 @@ export function settingsOf(app: AppView): Readonly<Record<string, unknown>> {
 const OFFERED = ["name", "route", "audio_input_override", "default_purpose", "audio_purpose_policy", "quota"];
 
 export const POLICIES = [
-  ["fallback", "fallback: it goes on without the purpose, and says so"],
-  ["strict", "strict: the request is refused"],
+  ["fallback", "fallback: continue without the purpose and add a warning"],
+  ["strict", "strict: reject the request"],
 ] as const;
 
 function fieldsOf(app: AppView | null, routes: KnownRoutes): readonly Field[] {
@@ -89,20 +89,20 @@ function fieldsOf(app: AppView | null, routes: KnownRoutes): readonly Field[] {
       kind: "text",
       name: "name",
       label: "Name",
-      hint: "What people call it. Empty: its slug.",
+      hint: "Display name. Defaults to the slug.",
       ...(app === null || app.name === app.slug ? {} : { value: app.name }),
     },
     routeField(routes, {
       name: "route",
       label: "Route",
-      hint: "Where its requests go.",
+      hint: "Route of its requests.",
       value: app?.route ?? null,
       none: null,
     }),
     routeField(routes, {
       name: "audio_input_override",
-      label: "Route of audio requests",
-      hint: "Where requests with audio go instead.",
+      label: "Audio route",
+      hint: "Route for requests with audio.",
       value: app?.audio_input_override ?? null,
       none: "the same route",
     }),
@@ -110,7 +110,7 @@ function fieldsOf(app: AppView | null, routes: KnownRoutes): readonly Field[] {
       kind: "text",
       name: "default_purpose",
       label: "Default purpose",
-      hint: "Applied where a request names none.",
+      hint: "Used when a request does not name a purpose.",
       placeholder: "meetings",
       suggestions: app?.purposes.map(({ purpose }) => purpose) ?? [],
       ...(app === null || app.default_purpose === null ? {} : { value: app.default_purpose }),
@@ -118,11 +118,11 @@ function fieldsOf(app: AppView | null, routes: KnownRoutes): readonly Field[] {
     {
       kind: "select",
       name: "audio_purpose_policy",
-      label: "When an audio purpose cannot be used",
+      label: "If an audio purpose cannot be used",
       isRequired: true,
       choices: POLICIES,
       value: app?.audio_purpose_policy ?? "fallback",
     },
-    ...quotaFields(app?.quota ?? null, "Quota of the whole app, all of its keys together. Empty: no bound."),
+    ...quotaFields(app?.quota ?? null, "Quota of the app, shared by all its keys. Empty: unlimited."),
   ];
 }

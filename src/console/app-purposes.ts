@@ -17,10 +17,10 @@ export function purposesPart(visit: Visit, app: AppView): HTMLElement {
     isOwn ? link(appLink(visit, app, "purposes", purpose), purpose) : purpose;
   const toAdd = buttonLink(appLink(visit, app, "purposes"), "Add a purpose");
   return part(
-    "Purposes of its own",
+    "App purposes",
     app.purposes.length === 0
-      ? element("p", { class: "soft" }, "None. Those that its routes publish can be sent all the same.")
-      : purposeTable(app.purposes, "Bound to this app, on each of its routes", nameOf),
+      ? element("p", { class: "soft" }, "None. Purposes published by its routes can still be used.")
+      : purposeTable(app.purposes, "Purposes of this app, on all its routes", nameOf),
     ...(isOwn ? [element("p", {}, toAdd)] : []),
   );
 }
@@ -34,7 +34,7 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
   const backLink = link(appLink(visit, app), `The app ${app.slug}`);
   const found = app.purposes.findIndex(({ purpose }) => purpose === label);
   if (label !== null && found === -1)
-    return [backLink, element("p", { class: "empty" }, `${app.slug} has no purpose “${label}” of its own.`)];
+    return [backLink, element("p", { class: "empty" }, `${app.slug} has no purpose “${label}”.`)];
   const at = label === null ? app.purposes.length : found;
   const purposes: readonly unknown[] = app.purposes;
   const putPurposes = (newPurposes: readonly unknown[]): Promise<Outcome<AppView>> =>
@@ -47,7 +47,7 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
     fields: purposeFields(app.purposes[at] ?? null, routes, `purposes[${at}].`),
     submit: "Save the purpose",
     send: (body) => putPurposes(purposes.toSpliced(at, 1, body[`purposes[${at}]`])),
-    done: leave("The purpose is saved. Every process goes by it within seconds."),
+    done: leave("The purpose was saved. It takes effect on all processes within seconds."),
     again: () => visit.redraw(),
   });
   if (label === null) return [backLink, part(`Add a purpose to ${app.slug}`, form)];
@@ -55,10 +55,10 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
   const removal = actionView<AppView>({
     label: "Remove the purpose",
     title: `Remove the purpose ${label} from ${app.slug}?`,
-    what: `Requests that send it ${app.audio_purpose_policy === "strict" ? "are refused" : "go on without it"} from now on, unless a route publishes it too.${isDefault ? " It is the app's default purpose." : ""}`,
+    what: `Requests that send it ${app.audio_purpose_policy === "strict" ? "are rejected" : "continue without it"} from now on, unless a route also publishes it.${isDefault ? " It is the app's default purpose." : ""}`,
     run: () => putPurposes(purposes.toSpliced(at, 1)),
-    done: leave(`The purpose ${label} is removed.`),
+    done: leave(`The purpose ${label} was removed.`),
     again: () => visit.redraw(),
   });
-  return [backLink, part(`The purpose ${label}`, form), part("Remove it", removal)];
+  return [backLink, part(`The purpose ${label}`, form), part("Remove", removal)];
 }

@@ -12,7 +12,7 @@ type Change = ApplyResult["changes"][number];
 const ACTIONS: Readonly<Record<Change["action"], readonly [tone: Tone, word: string]>> = {
   created: ["good", "made"],
   changed: ["warn", "changed"],
-  released: ["soft", "no longer in the file: it stays, and can be changed here"],
+  released: ["soft", "no longer in the file: now unmanaged, editable here"],
   removed: ["bad", "removed"],
 };
 const PATH = "/configuration/apply";
@@ -25,7 +25,7 @@ export function applyPart(visit: Visit): HTMLElement {
     if (!outcome.ok) return;
     const { changes, file } = outcome.data;
     if (changes.length === 0) return result.replaceChildren(sameView(file));
-    const go = button("Bring it into force", () => apply(changes));
+    const go = button("Apply", () => apply(changes));
     result.replaceChildren(differenceView(file, changes), element("div", { class: "row" }, go));
     go.focus();
   });
@@ -35,32 +35,32 @@ export function applyPart(visit: Visit): HTMLElement {
     element(
       "p",
       {},
-      "What it says of connections, routes, workspaces, apps, keys, budgets, plans and prices can be brought into force without a restart. Listeners and limits wait for one.",
+      "Connections, routes, workspaces, apps, keys, budgets, plans and prices can be applied without a restart. Listeners and limits require one.",
     ),
     element("div", { class: "row" }, compare),
     result,
   );
 
   async function apply(changes: readonly Change[]): Promise<void> {
-    if (!(await confirmed("Bring the file into force?", warningOf(changes), "Bring it into force"))) return;
+    if (!(await confirmed("Apply the file?", warningOf(changes), "Apply"))) return;
     const outcome = await ask(false);
     if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
     // The file may have created or removed a workspace.
     await visit.placesChanged();
     await visit.redraw();
-    visit.say(`${countText(outcome.data.changes.length)} of the file in force.`);
+    visit.say(`${countText(outcome.data.changes.length)} applied.`);
   }
 }
 
 function sameView(file: string): HTMLElement {
   const name = element("code", {}, file);
-  return element("p", { role: "status" }, mark("good", "The same"), ": what ", name, " says is in force.");
+  return element("p", { role: "status" }, mark("good", "Unchanged"), ": what ", name, " contains is already applied.");
 }
 
 function differenceView(file: string, changes: readonly Change[]): HTMLElement {
   return table(
     `${file} would change`,
-    ["What", "Name", "It is"],
+    ["What", "Name", "Status"],
     changes.map(({ action, kind, name }) => {
       const [tone, word] = ACTIONS[action];
       return [kind.replaceAll("_", " "), element("code", {}, name), mark(tone, word)];
@@ -71,10 +71,8 @@ function differenceView(file: string, changes: readonly Change[]): HTMLElement {
 function warningOf(changes: readonly Change[]): string {
   const removed = changes.filter(({ action }) => action === "removed").length;
   const ends =
-    removed === 0
-      ? ""
-      : ` ${removed} of them end at once, and whoever calls with a removed key is refused from then on.`;
-  return `${countText(changes.length)} for everybody who calls this gateway, from the next request on.${ends} To undo it, put the file back as it was and compare again; a removed key works again then.`;
+    removed === 0 ? "" : ` ${removed} of them stop working immediately, and requests with a removed key are rejected.`;
+  return `${countText(changes.length)} for all callers of this gateway, from the next request on.${ends} To undo this, restore the file and compare again. Removed keys then work again.`;
 }
 
 const countText = (count: number): string => (count === 1 ? "1 change" : `${count} changes`);

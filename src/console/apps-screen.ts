@@ -23,18 +23,18 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const apps = await listView<AppView>(visit, {
     caption: "Apps, newest first",
     path: "/apps",
-    heads: ["App", "Route", "Audio goes", "Purposes", "Quota", "Made"],
+    heads: ["App", "Route", "Audio route", "Purposes", "Quota", "Created"],
     row: (app) => [
       element("div", {}, link(appLink(visit, app), app.name), ...slugOf(app), ...fileTag(app)),
       orNone(app.route),
-      app.audio_input_override ?? "the same way",
+      app.audio_input_override ?? "same as route",
       app.purposes.map(({ purpose }) => purpose).join(", ") || "–",
       quotaText(app.quota),
       timeView(app.created_at),
     ],
-    empty: "No apps yet. An app stands for one program that calls the API: it has a route, keys and budgets. Make one.",
+    empty: "No apps yet. An app represents one program that calls the API. It has a route, keys and budgets.",
   });
-  return [element("p", {}, buttonLink(visit.link("apps", [NEW]), "Make an app")), apps];
+  return [element("p", {}, buttonLink(visit.link("apps", [NEW]), "Create an app")), apps];
 }
 
 const slugOf = ({ name, slug }: AppView): readonly (Node | string)[] =>
@@ -46,55 +46,50 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
     ["Name", element("div", {}, app.name, ...slugOf(app), ...fileTag(app))],
     ["Id", element("code", {}, app.id)],
     ["Route", orNone(app.route)],
-    ["Audio goes", app.audio_input_override ?? "the same way"],
+    ["Audio route", app.audio_input_override ?? "same as route"],
     ["Default purpose", orNone(app.default_purpose)],
     [
       "Audio purpose policy",
       app.audio_purpose_policy === "strict"
-        ? "strict: a request whose purpose cannot be used is refused"
-        : "fallback: a purpose that cannot be used is left out, and the answer says so",
+        ? "strict: a request with an unusable purpose is rejected"
+        : "fallback: an unusable purpose is skipped, with a warning in the response",
     ],
     ["Quota", quotaText(app.quota)],
-    ["Made", timeView(app.created_at)],
+    ["Created", timeView(app.created_at)],
   ]);
   const around = element(
     "p",
     { class: "row wrap" },
-    buttonLink(visit.link("keys", [NEW], { app: app.slug }), "Make a key"),
-    ...(isOfFile(app) ? [] : [buttonLink(appLink(visit, app, "change"), "Change it")]),
-    link(visit.link("keys", [], { app: app.slug }), "Its keys"),
-    link(visit.link("requests", [], { app: app.id }), "Its requests"),
-    link(visit.link("jobs", [], { app: app.id }), "Its jobs"),
-    link(visit.link("usage", [], { app: app.id, by: "key" }), "Its usage"),
-    link(visit.link("budgets", [], { app: app.id }), "Its budgets"),
+    buttonLink(visit.link("keys", [NEW], { app: app.slug }), "Create a key"),
+    ...(isOfFile(app) ? [] : [buttonLink(appLink(visit, app, "change"), "Edit")]),
+    link(visit.link("keys", [], { app: app.slug }), "Keys"),
+    link(visit.link("requests", [], { app: app.id }), "Requests"),
+    link(visit.link("jobs", [], { app: app.id }), "Jobs"),
+    link(visit.link("usage", [], { app: app.id, by: "key" }), "Usage"),
+    link(visit.link("budgets", [], { app: app.id }), "Budgets"),
   );
   return [
     link(visit.link("apps"), "All apps"),
     part(`App ${app.name}`, facts, around),
     purposesPart(visit, app),
-    isOfFile(app)
-      ? fileNotice("app", "Keys of your own can be made for it all the same.")
-      : part("Remove it", removal(visit, app)),
+    isOfFile(app) ? fileNotice("app", "You can still create keys for it.") : part("Remove", removal(visit, app)),
   ];
 }
 
 function removal(visit: Visit, app: AppView): HTMLElement {
   const action = actionView({
-    label: "Remove the app",
+    label: "Remove app",
     title: `Remove the app ${app.name}?`,
-    what: "Its ended keys and its budgets go with it; its jobs, requests and usage stay. It cannot be undone.",
+    what: "Its inactive keys and budgets are removed too. Jobs, requests and usage are kept. This cannot be undone.",
     run: () => visit.ask("DELETE", appPath(app.id)),
     done: () => {
-      visit.say(`The app ${app.slug} is removed.`);
+      visit.say(`The app ${app.slug} was removed.`);
       visit.go(visit.link("apps"));
     },
     help: (code) =>
       code === "CONFLICT"
-        ? link(
-            visit.link("keys", [], { app: app.slug, state: "active" }),
-            "Its keys that still work: revoke them, then come back",
-          )
+        ? link(visit.link("keys", [], { app: app.slug, state: "active" }), "Revoke its active keys first")
         : null,
   });
-  return element("div", {}, element("p", {}, "Only an app none of whose keys works any more can be removed."), action);
+  return element("div", {}, element("p", {}, "Only an app without active keys can be removed."), action);
 }

@@ -17,9 +17,9 @@ export async function showAudioAddresses(visit: Visit): Promise<readonly Node[]>
     element(
       "p",
       {},
-      "An app may send the address of a recording, ",
+      "An app may send the URL of a recording, ",
       element("code", {}, "audio.url"),
-      ", and the gateway fetches it: over https, from the hosts below and no other. Whatever is listed, a host must have public addresses only.",
+      ", and the gateway fetches it over https, only from the hosts below. Hosts must have public addresses.",
     ),
     ownPart(visit, view, etag),
     globalPart(view),
@@ -33,23 +33,23 @@ function ownPart(
   etag: string | null,
 ): HTMLElement {
   if (most === 0)
-    return part("Hosts of this workspace", element("p", {}, "The operator allows workspaces no list of their own."));
+    return part("Allowed hosts", element("p", {}, "The operator does not allow workspaces to have their own list."));
   const changed = changedAt === null ? [] : [element("p", { class: "soft" }, "Changed ", timeView(changedAt))];
   return part(
-    "Hosts of this workspace",
+    "Allowed hosts",
     ...changed,
     formView<AudioUrlDomainsView>({
       fields: [
         {
           kind: "lines",
           name: "domains",
-          label: "One host a line",
+          label: "One host per line",
           hint: `At most ${most}. A host name such as media.example.com, without https://, port or path; *.example.com allows a.example.com, but neither example.com nor a.b.example.com. Left empty, only the operator's hosts are allowed.`,
           placeholder: "media.example.com",
           value: domains.join("\n"),
         },
       ],
-      submit: "Save the list",
+      submit: "Save",
       confirm: (body) => mayGo(domains, hostsIn(body)),
       send: (body) => replace(visit, hostsIn(body), etag),
       done: async (saved) => {
@@ -68,8 +68,8 @@ const hostsIn = ({ domains }: Readonly<Record<string, unknown>>): readonly strin
 async function mayGo(before: readonly string[], domains: readonly string[]): Promise<boolean> {
   const staying = new Set(domains.map((domain) => domain.toLowerCase()));
   const removed = before.filter((domain) => !staying.has(domain));
-  const what = `${removed.join(", ")}: requests and jobs that name a recording there are refused from now on. It can be put back on the list.`;
-  return removed.length === 0 || confirmed("Take these hosts off the list?", what, "Take them off");
+  const what = `${removed.join(", ")}: requests and jobs with a recording there are rejected from now on. You can add it again.`;
+  return removed.length === 0 || confirmed("Remove these hosts?", what, "Remove");
 }
 
 /** Maps each error to the typed host: `domains[1]` means nothing to a user who typed lines. */
@@ -86,8 +86,5 @@ async function replace(
 
 function globalPart({ global_domains: domains }: AudioUrlDomainsView): HTMLElement {
   const list = element("ul", {}, ...domains.map((domain) => element("li", {}, element("code", {}, domain))));
-  return part(
-    "Hosts of all workspaces",
-    domains.length === 0 ? element("p", {}, "The operator allows none to every workspace.") : list,
-  );
+  return part("Shared hosts", domains.length === 0 ? element("p", {}, "None.") : list);
 }

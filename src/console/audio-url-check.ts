@@ -1,4 +1,4 @@
-// "Check an address": applies each rule for fetching recordings to one address, without a fetch.
+// "Check a URL": applies each rule for fetching recordings to one address, without a fetch.
 import type { AudioUrlCheck } from "../contract/admin/audio-url-check.ts";
 import { element } from "../page/element.ts";
 import { formView } from "./form-view.ts";
@@ -14,26 +14,26 @@ export function audioUrlCheckPart(visit: Visit): HTMLElement {
       {
         kind: "text",
         name: "url",
-        label: "Address of a recording",
+        label: "Audio URL",
         isRequired: true,
         placeholder: "https://media.example.com/call.wav",
-        hint: "As an app would send it. The list counts as it is saved. Nothing is fetched, and the address is kept nowhere.",
+        hint: "The URL, as sent by an app. Checked against the saved list. Nothing is fetched or stored.",
       },
     ],
-    submit: "Check it",
+    submit: "Check",
     send: (body) => {
       result.replaceChildren();
       return visit.ask("POST", "/audio-url-domains/check", { body });
     },
     done: (check) => result.replaceChildren(...resultOf(check)),
   });
-  return part("Check an address", form, result);
+  return part("Check a URL", form, result);
 }
 
 function resultOf({ allowed, host, listed, rules, addresses = [] }: AudioUrlCheck): readonly Node[] {
   const verdict = allowed
-    ? mark("good", "It would be fetched, if the server behind it answers with a length and a supported type.")
-    : mark("bad", "A request with it is refused.");
+    ? mark("good", "It would be fetched, if the server responds with a length and a supported type.")
+    : mark("bad", "A request with this URL is rejected.");
   return [
     element("p", {}, verdict),
     element("ul", { class: "changes" }, ...rules.map((rule) => element("li", {}, ...ruleView(rule, listed)))),
@@ -46,7 +46,7 @@ function resultOf({ allowed, host, listed, rules, addresses = [] }: AudioUrlChec
 const OUTCOMES: Readonly<Record<Rule["outcome"], readonly [tone: Tone, words: string]>> = {
   met: ["good", "holds: "],
   broken: ["bad", "broken: "],
-  not_judged: ["soft", "not looked at: "],
+  not_judged: ["soft", "not checked: "],
 };
 
 function ruleView({ rule, outcome, text, message, detail }: Rule, listed: AudioUrlCheck["listed"]): readonly Node[] {

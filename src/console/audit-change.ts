@@ -14,7 +14,7 @@ export function changeView({ before, after }: Change): HTMLElement {
   const names = [...new Set([...oldFields.keys(), ...newFields.keys()])].filter(
     (name) => oldFields.get(name) !== newFields.get(name),
   );
-  if (names.length === 0) return element("span", { class: "soft" }, isWhole ? verbOf(before) : "nothing is told");
+  if (names.length === 0) return element("span", { class: "soft" }, isWhole ? verbOf(before) : "not recorded");
   const sides = [
     ...(before === null ? [] : [{ head: "From", of: oldFields }]),
     ...(after === null ? [] : [{ head: "To", of: newFields }]),

@@ -30,12 +30,12 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   const entries = await listView<AuditEntryView>(visit, {
     caption: "Changes, newest first",
     path: `/audit?${query}`,
-    heads: ["When", "Who", "What", "Target", ...(isPlatform ? ["Workspace"] : []), "Change"],
+    heads: ["Time", "Actor", "Action", "Target", ...(isPlatform ? ["Workspace"] : []), "Change"],
     row: (entry) => rowOf(visit, entry, workspaces, keys),
     empty:
       query === ""
-        ? "Nothing was changed yet. Every change of a setting is an entry here, and none is ever removed."
-        : "No change fits these filters.",
+        ? "No entries yet. Every configuration change is logged here permanently."
+        : "No entries match these filters.",
   });
   return [...(isPlatform ? [verificationPart(visit)] : []), filterView(visit, filters), entries];
 }
@@ -67,6 +67,6 @@ function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null, ke
 
 /** The author of changes made without a key. */
 function whoElse(action: string): string {
-  if (action === "stt_webhook.disabled") return "the gateway itself";
-  return action === "key_pepper.replaced" ? "the command line" : "the configuration file";
+  if (action === "stt_webhook.disabled") return "gateway";
+  return action === "key_pepper.replaced" ? "command line" : "configuration file";
 }

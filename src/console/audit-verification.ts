@@ -7,19 +7,19 @@ import { mark, part, timeView } from "./words.ts";
 
 export function verificationPart(visit: Visit): HTMLElement {
   const result = element("div", { role: "status" });
-  const verify = button("Verify the chains", async () => {
+  const verify = button("Verify integrity", async () => {
     const outcome = await toldIn(result, () => {
-      result.replaceChildren("Every entry is read …");
+      result.replaceChildren("Reading every entry…");
       return visit.ask<AuditVerification>("GET", "/audit/verification");
     });
     if (outcome.ok) result.replaceChildren(...outcomeView(outcome.data));
   });
   return part(
-    "Is it as it was written?",
+    "Integrity",
     element(
       "p",
       {},
-      "Each entry holds the hash of the one before it. This reads all of them, of every workspace and of the platform, and changes nothing.",
+      "Each entry contains the hash of the previous one. This check reads all entries of all workspaces and changes nothing.",
     ),
     element("div", { class: "row" }, verify),
     result,
@@ -28,7 +28,7 @@ export function verificationPart(visit: Visit): HTMLElement {
 
 /** The same result as `patchbay audit verify` prints. */
 function outcomeView({ ok, entries, chains, checkpoint_at: at, findings }: AuditVerification): readonly Node[] {
-  const verdict = ok ? "nothing was changed" : findings.length === 1 ? "1 finding" : `${findings.length} findings`;
+  const verdict = ok ? "verified" : findings.length === 1 ? "1 finding" : `${findings.length} findings`;
   const sum = element("p", {}, mark(ok ? "good" : "bad", `${entries} entries in ${chains} chains: ${verdict}.`));
   const found = findings.map(({ chain, message }) => element("li", {}, element("code", {}, chain), `: ${message}`));
   return [
@@ -41,10 +41,6 @@ function outcomeView({ ok, entries, chains, checkpoint_at: at, findings }: Audit
 
 function checkpointLine(at: string | null): HTMLElement {
   return at === null
-    ? element(
-        "p",
-        {},
-        "There is no signed checkpoint yet: an end that was cut off, or a log written wholly anew, cannot be seen.",
-      )
-    : element("p", {}, "Held against the signed checkpoint of ", timeView(at), ".");
+    ? element("p", {}, "No signed checkpoint yet: a truncated or completely rewritten log cannot be detected.")
+    : element("p", {}, "Compared with the signed checkpoint of ", timeView(at), ".");
 }

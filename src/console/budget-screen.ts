@@ -20,8 +20,8 @@ export async function showBudget(visit: Visit, app: string, period: string): Pro
   await visit.read(appPath(app));
   return [
     backLink,
-    element("p", { class: "empty" }, `${app} has no budget ${PERIOD_WORDS[period]}: nothing limits what it spends so.`),
-    part("Set it", limitsForm(visit, app, path, null, null)),
+    element("p", { class: "empty" }, `${app} has no budget ${PERIOD_WORDS[period]}: this spending is unlimited.`),
+    part("Set budget", limitsForm(visit, app, path, null, null)),
   ];
 }
 
@@ -30,12 +30,12 @@ const isPeriod = (name: string): name is Period => Object.hasOwn(PERIOD_WORDS, n
 function one(visit: Visit, app: string, path: string, view: BudgetView, etag: string | null): readonly Node[] {
   const budget = ownBudget(view);
   const state = part(
-    "Where it stands",
+    "Status",
     gaugesView(budget),
     factList([
       ["State", stateView(budget)],
-      ["Outlook", outlookView(budget)],
-      ["Begins anew", budget.resetsAt === null ? "never" : momentView(budget.resetsAt)],
+      ["Forecast", outlookView(budget)],
+      ["Resets", budget.resetsAt === null ? "never" : momentView(budget.resetsAt)],
     ]),
   );
   if (isOfFile(view)) {
@@ -44,8 +44,8 @@ function one(visit: Visit, app: string, path: string, view: BudgetView, etag: st
   }
   return [
     state,
-    part("Its limits", limitsForm(visit, app, path, view, etag)),
-    part("Remove it", removal(visit, app, path, view, etag)),
+    part("Limits", limitsForm(visit, app, path, view, etag)),
+    part("Remove", removal(visit, app, path, view, etag)),
   ];
 }
 
@@ -58,10 +58,10 @@ function limitsForm(
 ): HTMLElement {
   return formView<BudgetView>({
     fields: fieldsOf(view),
-    submit: view === null ? "Set the budget" : "Save the limits",
+    submit: view === null ? "Set budget" : "Save limits",
     send: (body) => visit.ask("PUT", path, { body, ifMatch: etag }),
     done: ({ period }) => {
-      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} holds from its next request on.`);
+      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} applies from its next request on.`);
       return visit.redraw();
     },
     again: () => visit.redraw(),
@@ -77,14 +77,14 @@ function fieldsOf(view: BudgetView | null): readonly Field[] {
       label: "US dollars",
       placeholder: "50.00",
       value: inputText(view?.limit_usd),
-      hint: "At least one of the three limits. The first that is met refuses what would cost more. One that is lower than what is spent refuses at once.",
+      hint: "Set at least one of the three limits. The first one reached rejects further spending. A limit below the amount already spent applies immediately.",
     },
     {
       kind: "number",
       name: "limit_audio_seconds",
       label: "Seconds of audio",
       value: inputText(view?.limit_audio_seconds),
-      hint: "3600 are an hour.",
+      hint: "3600 is one hour.",
     },
     { kind: "number", name: "limit_tokens", label: "Chat tokens", value: inputText(view?.limit_tokens) },
     {
@@ -93,19 +93,19 @@ function fieldsOf(view: BudgetView | null): readonly Field[] {
       label: "Soft limit",
       placeholder: "0.8",
       value: inputText(view?.soft_limit),
-      hint: "A fraction: 0.8 is four fifths of each limit. From there on the budget and the log say so; nothing is refused for it.",
+      hint: "Fraction of each limit, for example 0.8. Above it, the budget and the log show a warning. Requests are not rejected.",
     },
   ];
 }
 
 function removal(visit: Visit, app: string, path: string, { period }: BudgetView, etag: string | null): Node {
   return actionView({
-    label: "Remove this budget",
-    title: "Remove this budget?",
-    what: `From then on nothing limits what ${app} spends ${PERIOD_WORDS[period]}. What is used stays in its usage; a new budget would begin with nothing spent.`,
+    label: "Remove budget",
+    title: "Remove budget?",
+    what: `Spending of ${app} ${PERIOD_WORDS[period]} will not be limited. Recorded usage is kept. A new budget starts at zero.`,
     run: () => visit.ask("DELETE", path, { ifMatch: etag }),
     done: () => {
-      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} is removed.`);
+      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} was removed.`);
       visit.go(visit.link("budgets"));
     },
     again: () => visit.redraw(),

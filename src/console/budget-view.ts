@@ -84,11 +84,11 @@ function limitIn({ limit, ...rest }: Omit<Limit, "limit"> & { readonly limit: Am
 
 /** `[tone, word]`: the worst state that applies. */
 export function stateOf({ limits, isSoftLimitReached, forecast }: ShownBudget): readonly [Tone, string] {
-  if (limits.some(isSpent)) return ["bad", "used up"];
-  if (limits.some((limit) => takenOf(limit) >= exact(limit.limit))) return ["bad", "nothing left"];
+  if (limits.some(isSpent)) return ["bad", "exhausted"];
+  if (limits.some((limit) => takenOf(limit) >= exact(limit.limit))) return ["bad", "nothing remaining"];
   if (isSoftLimitReached) return ["warn", "soft limit reached"];
-  if (forecast !== null && forecast.limit_reached_at !== null) return ["warn", "runs out early"];
-  return ["good", "within its limits"];
+  if (forecast !== null && forecast.limit_reached_at !== null) return ["warn", "will run out early"];
+  return ["good", "within limits"];
 }
 
 export const stateView = (budget: ShownBudget): HTMLElement => mark(...stateOf(budget));
@@ -115,7 +115,7 @@ function gauge(limit: Limit, softLimit: number | null): HTMLElement {
     track.append(sign);
   }
   const notes = [
-    ...(held === null || exact(held) === 0n ? [] : [`${text(held)} held for calls under way`]),
+    ...(held === null || exact(held) === 0n ? [] : [`${text(held)} reserved for calls in progress`]),
     ...(left === null ? [] : [`${text(left)} left`]),
     ...(softLimit === null ? [] : [`soft limit at ${percentText(softLimit)}`]),
   ];
@@ -134,16 +134,16 @@ function piece(name: string, part: number): HTMLElement {
 export function outlookView(budget: ShownBudget): HTMLElement {
   const { period, limits, resetsAt, forecast } = budget;
   const until = resetsAt === null ? "its limit is raised" : momentView(resetsAt);
-  if (limits.some(isSpent)) return element("span", {}, "What would cost more is refused until ", until, ".");
-  if (resetsAt === null) return element("span", {}, "It never begins anew, so there is no forecast.");
+  if (limits.some(isSpent)) return element("span", {}, "Further spending is rejected until ", until, ".");
+  if (resetsAt === null) return element("span", {}, "It never resets, so there is no forecast.");
   if (forecast === null) return element("span", {}, `No forecast yet: too little of the ${period} has passed.`);
   if (forecast.limit_reached_at !== null)
-    return element("span", {}, "At this pace it is used up on ", momentView(forecast.limit_reached_at), ".");
+    return element("span", {}, "At this rate it will be exhausted on ", momentView(forecast.limit_reached_at), ".");
   const atEnd = limits.flatMap(({ text, what, atEnd: amount }) =>
     amount === null || Number(amount) === 0 ? [] : [`${text(roughly(amount))}${what}`],
   );
-  if (atEnd.length === 0) return element("span", {}, "Nothing is spent of it yet.");
-  return element("span", {}, `At this pace about ${atEnd.join(" and ")} will be spent by `, until, ".");
+  if (atEnd.length === 0) return element("span", {}, "Nothing spent yet.");
+  return element("span", {}, `At this rate about ${atEnd.join(" and ")} will be spent by `, until, ".");
 }
 
 /** Precise to a cent or a second, since a forecast is no better; below one dollar more digits are shown. */

@@ -48,15 +48,15 @@ async function all(visit: Visit): Promise<readonly Node[]> {
       ? []
       : [element("p", { class: "empty" }, freeText(free, one === "" && names.choices === null))]),
     ...(selectedApps.length === 0
-      ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")]
+      ? [element("p", { class: "empty" }, "No apps yet. Budgets belong to apps.")]
       : [part("Set a budget", chooser(visit, names, one === "" ? null : names.of(one)))]),
   ];
 }
 
 const freeText = (apps: readonly string[], isCut: boolean): string =>
-  `Without a budget${isCut ? ", of the newest hundred apps" : ""}: ${apps.join(", ")}. ${NO_BUDGET}`;
+  `No budget${isCut ? ", of the newest hundred apps" : ""}: ${apps.join(", ")}. ${NO_BUDGET}`;
 
-const NO_BUDGET = "Nothing here limits their spending.";
+const NO_BUDGET = "Their spending is not limited.";
 const URGENCY = ["bad", "warn", "soft", "good"];
 
 /** The most urgent first. */
@@ -64,8 +64,8 @@ function budgetTable(visit: Visit, budgets: readonly AppBudget[]): HTMLElement {
   const urgency = ({ budget }: AppBudget): number => URGENCY.indexOf(stateOf(budget)[0]);
   const sorted = budgets.toSorted((one, other) => urgency(one) - urgency(other) || one.app.localeCompare(other.app));
   return table(
-    "Budgets, those that need somebody first",
-    ["Budget", "Spent, and where it leads"],
+    "Budgets, most urgent first",
+    ["Budget", "Spent and forecast"],
     sorted.map(({ app, budget }) => [
       element(
         "div",
@@ -84,18 +84,18 @@ function chooser(visit: Visit, { known, choices }: Names, app: string | null): H
   return formView<readonly string[]>({
     fields: [
       choices === null
-        ? { kind: "text", ...field, hint: "Its slug or id.", suggestions: known }
+        ? { kind: "text", ...field, hint: "Slug or id.", suggestions: known }
         : { kind: "select", ...field, choices: known.map((slug) => [slug, slug]) },
       {
         kind: "select",
         name: "period",
-        label: "For",
+        label: "Period",
         isRequired: true,
         value: "month",
         choices: Object.entries(PERIOD_WORDS),
       },
     ],
-    submit: "Go on",
+    submit: "Continue",
     send: ({ app, period }) =>
       Promise.resolve({ ok: true, data: [String(app), String(period)], requestId: null, etag: null }),
     done: (path) => visit.go(visit.link("budgets", path)),

@@ -4,7 +4,7 @@ import type { Change } from "./route-diff.ts";
 import { mark } from "./words.ts";
 
 export function changesView(changes: readonly Change[]): HTMLElement {
-  if (changes.length === 0) return element("p", { class: "empty" }, "Nothing differs.");
+  if (changes.length === 0) return element("p", { class: "empty" }, "No differences.");
   return element("ul", { class: "changes" }, ...changes.map((change) => element("li", {}, ...wordsOf(change))));
 }
 
@@ -19,13 +19,13 @@ const code = (text: string): HTMLElement => element("code", {}, text);
 
 function sentenceOf(change: Change): readonly (Node | string)[] {
   if (change.kind === "moved")
-    return ["target ", code(change.name), ` from place ${change.from} to place ${change.to}`];
+    return ["target ", code(change.name), ` from position ${change.from} to position ${change.to}`];
   if (change.kind === "changed") {
     const owner = change.part === "route" ? [] : [`${change.part} `, code(change.name), ", "];
     return [...owner, code(change.field), ": ", valueView(change.from), " → ", valueView(change.to)];
   }
   if (change.part === "purpose") return ["purpose ", code(change.name)];
-  const where = change.kind === "added" ? `in place ${change.position}` : `from place ${change.position}`;
+  const where = change.kind === "added" ? `at position ${change.position}` : `from position ${change.position}`;
   return ["target ", code(change.name), ` ${where}`];
 }
 

@@ -31,7 +31,7 @@ export function concernsView(concerns: readonly Concern[]): readonly Node[] {
 }
 
 export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>): Concern {
-  if (data.length === 0) return "No request on record failed.";
+  if (data.length === 0) return "No failed requests.";
   const rows = data.map(({ created_at: at, id, endpoint, code, status, attempts }) => [
     timeView(at),
     link(visit.link("requests", [id]), endpoint),
@@ -42,13 +42,13 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
   ]);
   return part(
     "Failed requests",
-    table("The latest five at most", ["When", "Request", "Ended with", "Calls"], rows),
+    table("Latest five", ["When", "Request", "Error code", "Calls"], rows),
     element("p", {}, link(visit.link("requests", [], { outcome: "failed" }), "All failed requests")),
   );
 }
 
 export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concern {
-  if (data.length === 0) return "No webhook delivery of the last seven days was given up.";
+  if (data.length === 0) return "No failed webhook deliveries in the last seven days.";
   const rows = data.map((delivery) => {
     const { created_at: at, event, attempts } = delivery;
     const last = attempts.at(-1);
@@ -60,19 +60,15 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
     ];
   });
   return part(
-    "Webhook deliveries that were given up",
-    table("The latest five at most", ["Event", "Job", "Last attempt", "Why it ended"], rows),
-    element(
-      "p",
-      {},
-      link(visit.link(visit.scope.workspace === null ? "deliveries" : "webhook"), "All deliveries of seven days"),
-    ),
+    "Failed webhook deliveries",
+    table("Latest five", ["Event", "Job", "Last attempt", "Reason"], rows),
+    element("p", {}, link(visit.link(visit.scope.workspace === null ? "deliveries" : "webhook"), "All deliveries")),
   );
 }
 
 /** The submission was answered successfully, so the failure of the job is reported here. */
 export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern {
-  if (data.length === 0) return "No job of the last 30 days failed.";
+  if (data.length === 0) return "No failed jobs in the last 30 days.";
   const rows = data.map(({ finished_at: at, job_id: id, request_id: request, error }) => [
     timeView(at),
     link(visit.link("jobs", [], { job: id }), element("code", {}, id)),
@@ -81,14 +77,14 @@ export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern
   ]);
   return part(
     "Failed jobs",
-    table("The latest five at most", ["Ended", "Job", "With", "Why"], rows),
+    table("Latest five", ["Ended", "Job", "Error code", "Reason"], rows),
     element("p", {}, link(visit.link("jobs", [], { status: "failed" }), "All failed jobs")),
   );
 }
 
 /** Copies that remain at a provider until they are deleted there manually. */
 export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionView>): Concern {
-  if (data.length === 0) return "No provider keeps what it was to delete.";
+  if (data.length === 0) return "No failed provider deletions.";
   const rows = data.map(({ created_at: at, subject_id: subject, provider, connection, last_failure: why }) => [
     timeView(at),
     element("code", {}, subject),
@@ -96,22 +92,17 @@ export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionVie
     why === null ? "–" : why.replaceAll("_", " "),
   ]);
   return part(
-    "Providers that still keep what they were to delete",
-    table("The latest five at most", ["Since", "Of", "Account", "Last failure"], rows),
-    element(
-      "p",
-      {},
-      link(visit.link("deletions", [], { status: "failed" }), "All of them, with the providers' own ids"),
-    ),
+    "Failed provider deletions",
+    table("Latest five", ["Since", "Source", "Account", "Last failure"], rows),
+    element("p", {}, link(visit.link("deletions", [], { status: "failed" }), "All failed deletions")),
   );
 }
 
 /** Circuits as the answering process sees them; each process has its own. */
 export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth): Concern {
   const resting = circuits.filter(({ state }) => state !== "closed");
-  if (resting.length === 0 && pauses.length === 0) return "No provider rests after failures, and none is paused.";
-  const ownerView = (owner: string | null): Node | string =>
-    owner === null ? "the platform's" : element("code", {}, owner);
+  if (resting.length === 0 && pauses.length === 0) return "All providers are available.";
+  const ownerView = (owner: string | null): Node | string => (owner === null ? "shared" : element("code", {}, owner));
   const rows = [
     ...pauses.map((pause) => [
       `${pause.connection}: ${pause.model ?? "all models"}`,
@@ -122,30 +113,26 @@ export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth
     ...resting.map((circuit) => [
       `${circuit.connection}: ${circuit.model}`,
       ownerView(circuit.workspace_id),
-      circuit.state === "open" ? mark("bad", "rests") : mark("warn", "the next call decides"),
+      circuit.state === "open" ? mark("bad", "unavailable") : mark("warn", "probing"),
       timeView(circuit.rests_until),
     ]),
   ];
   return part(
-    "Providers that rest",
-    table(
-      "After failures as this process sees them, or paused by hand",
-      ["Model", "Whose account", "State", "Until"],
-      rows,
-    ),
-    element("p", {}, link(visit.link("health"), "Health of providers")),
+    "Unavailable providers",
+    table("Circuits of this process, and manual pauses", ["Model", "Owner", "State", "Until"], rows),
+    element("p", {}, link(visit.link("health"), "Provider health")),
   );
 }
 
 export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, apps: readonly AppView[]): Concern {
-  if (budgets.length === 0) return "No app has a budget that could end.";
+  if (budgets.length === 0) return "No budgets.";
   const nearEnd = budgets
     .map((budget) => ({
       app: apps.find(({ id }) => id === budget.app)?.slug ?? budget.app,
       budget: spentBudget(budget),
     }))
     .filter(({ budget }) => stateOf(budget)[0] !== "good");
-  if (nearEnd.length === 0) return "No budget is near its end.";
+  if (nearEnd.length === 0) return "No budget is near its limit.";
   const rows = nearEnd.map(({ app, budget }) => [
     link(visit.link("budgets", [app, budget.period]), `${app}, ${PERIOD_WORDS[budget.period]}`),
     spentText(budget),
@@ -153,7 +140,7 @@ export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, a
     outlookView(budget),
   ]);
   return part(
-    "Budgets near their end",
-    table("Of their window that runs now", ["Budget", "Spent", "State", "Where it leads"], rows),
+    "Budgets near their limit",
+    table("In the current window", ["Budget", "Spent", "State", "Forecast"], rows),
   );
 }

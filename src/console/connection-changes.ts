@@ -19,7 +19,7 @@ export function changeViews(visit: Visit, connection: ConnectionView, etag: stri
   ];
 }
 
-function testAnew(visit: Visit, { id }: ConnectionView, message: string): void {
+function testAgain(visit: Visit, { id }: ConnectionView, message: string): void {
   visit.say(message);
   visit.go(visit.link("connections", [id], { test: "now" }));
 }
@@ -29,13 +29,17 @@ function credentialPart(visit: Visit, connection: ConnectionView, etag: string |
   const label = credential?.label ?? "Credential";
   const hint = credential?.isRequired === true ? credential.hint : "";
   const replacing = part(
-    "Replace the credential",
-    element("p", {}, "The new one is used from the next call on and tested at once. The one before is gone."),
+    "Replace credential",
+    element(
+      "p",
+      {},
+      "The new credential is used from the next call on and tested immediately. The previous one is deleted.",
+    ),
     formView<ConnectionView>({
       fields: [{ kind: "password", name: "api_key", label, hint, isRequired: true }],
       submit: "Replace and test",
       send: (body) => visit.ask("POST", `${connectionPath(connection.id)}/credential`, { body, ifMatch: etag }),
-      done: () => testAnew(visit, connection, "The credential is replaced."),
+      done: () => testAgain(visit, connection, "The credential was replaced."),
     }),
   );
   replacing.id = REPLACE_CREDENTIAL;
@@ -47,14 +51,14 @@ function settingsPart(visit: Visit, connection: ConnectionView, etag: string | n
   // Fields that the form does not offer are preserved.
   const preserved = CONNECTION_KINDS[kind].address === null ? { kind, models, base_url } : { kind, models };
   return part(
-    "Change it",
+    "Edit",
     formView<ConnectionView>({
       fields: fieldsOf(kind, connection),
       submit: "Save and test",
       send: (body) =>
         visit.ask("PUT", connectionPath(connection.id), { ifMatch: etag, body: { ...preserved, ...body } }),
       again: () => visit.redraw(),
-      done: () => testAnew(visit, connection, "The connection is changed."),
+      done: () => testAgain(visit, connection, "The connection was changed."),
     }),
   );
 }
@@ -62,24 +66,24 @@ function settingsPart(visit: Visit, connection: ConnectionView, etag: string | n
 function removalPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
   const { id } = connection;
   const remove = actionView({
-    label: "Remove the connection",
+    label: "Remove connection",
     title: `Remove ${id}?`,
     what: lossOf(visit),
     run: () => visit.ask("DELETE", connectionPath(connection.id), { ifMatch: etag }),
     done: () => {
-      visit.say(`${id} is removed.`);
+      visit.say(`${id} was removed.`);
       visit.go(visit.link("connections"));
     },
     again: () => visit.redraw(),
   });
   return part(
-    "Remove it",
-    element("p", {}, "A connection that a published route names is not removed: take it out of the route first."),
+    "Remove",
+    element("p", {}, "A connection that a published route uses cannot be removed. Remove it from the route first."),
     remove,
   );
 }
 
 const lossOf = ({ scope }: Visit): string =>
-  `The gateway forgets its credential, and nothing calls it any more${
-    scope.workspace === null ? "" : "; a platform connection of the same name serves this workspace instead"
-  }. Jobs that wait for it are left with the other targets of their route. This cannot be undone. Past requests and usage stay.`;
+  `Its credential is deleted, and it is not called any more${
+    scope.workspace === null ? "" : "; a shared connection with the same name then serves this workspace"
+  }. Waiting jobs use the other targets of their route. This cannot be undone. Past requests and usage are kept.`;

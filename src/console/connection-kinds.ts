@@ -22,45 +22,45 @@ interface Asked {
 
 export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = {
   openai: known("OpenAI", ["audio_input", "chat"], "Speech and chat models.", {
-    key: "Made at platform.openai.com, under API keys.",
+    key: "Create it at platform.openai.com under API keys.",
     address: "https://api.openai.com/v1",
   }),
   "openai-compatible": {
     title: "OpenAI-compatible server",
     does: ["audio_input", "chat"],
-    says: "A server that speaks OpenAI's protocol: Groq, Mistral, vLLM, speaches, one of your own.",
-    credential: { label: "API key", hint: "Empty where the server asks for none.", isRequired: false },
+    says: "Any server with OpenAI's API, such as Groq, Mistral, vLLM, speaches or your own.",
+    credential: { label: "API key", hint: "Empty if the server requires none.", isRequired: false },
     address: {
       label: "Address",
-      hint: "What precedes /audio/transcriptions and /chat/completions, most often up to /v1.",
+      hint: "Base URL before /audio/transcriptions and /chat/completions, usually ending in /v1.",
       isRequired: true,
       placeholder: "https://stt.example.com/v1",
     },
     wantsModels: true,
   },
   deepgram: known("Deepgram", ["audio_input"], "Speech, recorded and live.", {
-    key: "Made at console.deepgram.com, under API Keys.",
+    key: "Create it at console.deepgram.com under API Keys.",
     address: "https://api.deepgram.com",
   }),
   assemblyai: known("AssemblyAI", ["audio_input"], "Speech, recorded and live.", {
-    key: "Made at assemblyai.com, under API Keys. A key belongs to one region.",
+    key: "Create it at assemblyai.com under API Keys. A key belongs to one region.",
     address: "https://api.assemblyai.com",
   }),
   elevenlabs: known("ElevenLabs", ["audio_input"], "Speech.", {
-    key: "Made at elevenlabs.io, under API Keys. It needs access to speech to text.",
+    key: "Create it at elevenlabs.io under API Keys. It needs access to speech to text.",
     address: "https://api.elevenlabs.io",
   }),
   "google-speech": known("Google Speech-to-Text", ["audio_input"], "Speech, by Google Cloud.", {
     label: "Service account key",
-    key: "The whole JSON file of a service account that may use Speech-to-Text, from { to }.",
+    key: "The complete JSON key file of a service account with access to Speech-to-Text.",
     address: "https://us-speech.googleapis.com",
   }),
   anthropic: known("Anthropic", ["chat"], "Chat models.", {
-    key: "Made at console.anthropic.com, under API keys.",
+    key: "Create it at console.anthropic.com under API keys.",
     address: "https://api.anthropic.com",
   }),
   gemini: known("Google Gemini", ["audio_input", "chat"], "Speech and chat models.", {
-    key: "Made at aistudio.google.com, under API keys.",
+    key: "Create it at aistudio.google.com under API keys.",
     address: "https://generativelanguage.googleapis.com",
   }),
   sandbox: {
@@ -85,7 +85,7 @@ const ID = {
   kind: "text",
   name: "id",
   label: "Name",
-  hint: "By which routes refer to it: letters, digits, “.”, “_” and “-”.",
+  hint: "Used by routes. Letters, digits, “.”, “_” and “-”.",
   isRequired: true,
 } as const;
 
@@ -110,8 +110,8 @@ export function fieldsOf(kind: ProviderKind, present: Present | null = null): re
     {
       kind: "number",
       name: "timeout_seconds",
-      label: "Longest wait for an answer, in seconds",
-      hint: "Empty: 600, and 3600 at most.",
+      label: "Timeout in seconds",
+      hint: "Default 600, at most 3600.",
       value: present === null ? "" : `${present.timeout_seconds}`,
     },
   ];
@@ -119,7 +119,7 @@ export function fieldsOf(kind: ProviderKind, present: Present | null = null): re
 
 const KEPT = {
   label: "Credential",
-  hint: "Empty: it stays. A new address needs it once more, so that it goes to nobody it was not given for.",
+  hint: "Leave empty to keep it. A new address requires the credential again.",
   isRequired: false,
 };
 
@@ -137,7 +137,7 @@ function known(
     credential: { label, hint: key, isRequired: true },
     address: {
       label: "Address",
-      hint: "Only for another region, or a proxy of your own. Empty: the provider's own.",
+      hint: "Only for another region or your own proxy. Empty: the provider's default.",
       isRequired: false,
       placeholder: address,
     },

@@ -65,13 +65,13 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
   const { kind, base_url: address, timeout_seconds: timeout } = connection;
   const { title, address: own } = CONNECTION_KINDS[kind];
   return part(
-    "The connection",
+    "Details",
     factList([
       ["Provider", title],
       ["Credential", credentialView(connection)],
-      ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder}, the provider's own`)],
-      ["Longest wait", secondsText(timeout)],
-      ["Named by", namedBy(visit, connection, routes)],
+      ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder} (provider default)`)],
+      ["Timeout", secondsText(timeout)],
+      ["Used by", namedBy(visit, connection, routes)],
       ["Connected", timeView(connection.created_at)],
       ["Changed", timeView(connection.updated_at)],
     ]),
@@ -83,7 +83,7 @@ function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> |
   if (routes === null) return orNone(null);
   const names = routes.data.filter((route) => connectionsServing(route).includes(id));
   if (names.length === 0)
-    return routes.next_cursor === null ? "no route yet" : `none of the first ${routes.data.length} routes`;
+    return routes.next_cursor === null ? "no route" : `none of the first ${routes.data.length} routes`;
   return element(
     "span",
     {},
@@ -109,8 +109,8 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
   const isOpen = !isOfFile(connection);
   const { wantsModels } = CONNECTION_KINDS[connection.kind];
   const emptyText = wantsModels
-    ? "No model is declared yet, so no route can name one. A test tells what the server lists."
-    : "A test tells which models routes can name, and what each can do.";
+    ? "No models declared yet, so routes cannot use this connection. Run a test to list the server's models."
+    : "Run a test to list the models that routes can use, and their features.";
   return [
     ...(all.length === 0
       ? [element("p", {}, emptyText)]
@@ -121,7 +121,7 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
             "p",
             {},
             link(visit.link("connections", [connection.id, "models"]), "Declare a model"),
-            wantsModels ? "" : ", one that Patchbay does not know, or knows otherwise",
+            wantsModels ? "" : ", for models that Patchbay does not know or to override its defaults",
           ),
         ]
       : []),
@@ -146,8 +146,8 @@ function testedModels(visit: Visit, connection: ConnectionView, test: Connection
   const note = element(
     "details",
     CONNECTION_KINDS[connection.kind].wantsModels ? { open: "" } : {},
-    element("summary", {}, `What else the account lists (${more.length})`),
-    element("p", {}, "What of it transcribes or chats can be declared; then routes can name it."),
+    element("summary", {}, `Other models of the account (${more.length})`),
+    element("p", {}, "Declare those that transcribe or chat to use them in routes."),
     element("ul", {}, ...items),
   );
   return [...views, note];

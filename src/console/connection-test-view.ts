@@ -8,17 +8,17 @@ import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
 
 const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
-  accepted: ["good", "the credential is taken"],
-  unproven: ["warn", "not put to the proof"],
-  restricted: ["warn", "may not ask this"],
-  refused: ["bad", "the credential is refused"],
+  accepted: ["good", "credential accepted"],
+  unproven: ["warn", "not verified"],
+  restricted: ["warn", "not permitted to test"],
+  refused: ["bad", "credential rejected"],
   no_credential: ["bad", "no credential"],
   out_of_credit: ["bad", "out of credit"],
-  busy: ["warn", "the provider is busy"],
-  failing: ["warn", "the provider has trouble"],
+  busy: ["warn", "rate limited"],
+  failing: ["warn", "provider error"],
   unreachable: ["bad", "no answer"],
-  address_refused: ["bad", "the address may not be called"],
-  unexpected: ["bad", "an answer that does not fit"],
+  address_refused: ["bad", "address not allowed"],
+  unexpected: ["bad", "unexpected response"],
 };
 /** Calls may succeed. */
 const FIT: ReadonlySet<TestOutcome> = new Set(["accepted", "unproven", "restricted"]);
@@ -37,14 +37,14 @@ interface TestOptions {
 
 export function connectionTestView(visit: Visit, { connection, isAtOnce, tested }: TestOptions): HTMLElement {
   const result = element("div", { role: "status" });
-  const go = button("Test it", async () => run());
+  const go = button("Test", async () => run());
   go.id = "test-connection";
   const box = part(
     "Test",
     element(
       "p",
       {},
-      "Asks the provider one question that costs nothing, with the stored credential. Nothing is changed or counted.",
+      "Sends one free request to the provider with the stored credential. Nothing is changed or counted.",
     ),
     element("div", { class: "row" }, go),
     result,
@@ -54,7 +54,7 @@ export function connectionTestView(visit: Visit, { connection, isAtOnce, tested 
 
   async function run(): Promise<void> {
     const outcome = await toldIn(result, () => {
-      result.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
+      result.replaceChildren(element("p", {}, "Testing, for at most 10 s…"));
       return visit.ask<ConnectionTest>("POST", `${connectionPath(connection.id)}/test`);
     });
     if (!outcome.ok) return;
@@ -66,12 +66,12 @@ export function connectionTestView(visit: Visit, { connection, isAtOnce, tested 
 function resultOf(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
   const { outcome, message, asked: question, status, code, took_ms: tookMs, checked_at: at } = test;
   const [tone, usual] = OUTCOMES[outcome];
-  const words = outcome === "accepted" && !connection.has_credential ? "it answers, without a credential" : usual;
+  const words = outcome === "accepted" && !connection.has_credential ? "responds without a credential" : usual;
   const facts = factList([
-    ["Asked", element("code", {}, question)],
-    ["Answer", status === null ? orNone(code) : [`HTTP ${status}`, ...(code === null ? [] : [code])].join(" ")],
-    ["Took", secondsText(tookMs / 1_000)],
-    ["When", timeView(at)],
+    ["Request", element("code", {}, question)],
+    ["Response", status === null ? orNone(code) : [`HTTP ${status}`, ...(code === null ? [] : [code])].join(" ")],
+    ["Duration", secondsText(tookMs / 1_000)],
+    ["Time", timeView(at)],
   ]);
   return [
     element("p", {}, mark(tone, words)),
@@ -98,7 +98,7 @@ function replaceButton(): readonly Node[] {
         element(
           "div",
           { class: "row" },
-          button("Replace the credential", () => field.focus()),
+          button("Replace credential", () => field.focus()),
         ),
       ];
 }

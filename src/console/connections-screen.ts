@@ -30,8 +30,8 @@ async function list(visit: Visit): Promise<readonly Node[]> {
     row: (connection) => rowOf(visit, connection),
     empty:
       visit.scope.workspace === null
-        ? "No provider account is connected yet. Add one, or the sandbox, which simulates them."
-        : "This workspace has no provider account of its own; the platform's serve it. Add one to be billed by the provider yourself.",
+        ? "No provider accounts yet. Add one, or add the sandbox to simulate one."
+        : "This workspace uses the shared provider accounts. Add your own to be billed by the provider directly.",
   });
   return [
     element("p", {}, buttonLink(visit.link("connections", ["add", "provider"]), "Add a connection")),
@@ -41,7 +41,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
           element(
             "p",
             { class: "soft" },
-            "These are the workspace's own. One with the name of a platform's replaces it for this workspace.",
+            "Connections of this workspace. A connection with the same name as a shared one overrides it.",
           ),
         ]),
     connections,

@@ -11,14 +11,13 @@ export async function showCredits(visit: Visit): Promise<readonly Node[]> {
   const credits = await visit.read<CreditsView>("/credits");
   return [
     ...(credits.plan === null ? [noPlan()] : [money(credits), ...tokens(credits)]),
-    ...(visit.scope.listener === "admin" ? [part("Grant or take back", grantForm(visit))] : []),
+    ...(visit.scope.listener === "admin" ? [part("Grant or revoke credits", grantForm(visit))] : []),
   ];
 }
 
 function noPlan(): HTMLElement {
-  const explanation =
-    "This workspace is on no plan, so there is no credit check: the budgets of its apps alone limit it.";
-  return element("p", { class: "empty" }, `${explanation} What is granted counts once it is on one.`);
+  const explanation = "This workspace has no plan, so credits are not checked. Only the budgets of its apps apply.";
+  return element("p", { class: "empty" }, `${explanation} Granted credits apply once it has a plan.`);
 }
 
 function money(credits: CreditsView): HTMLElement {
@@ -27,35 +26,35 @@ function money(credits: CreditsView): HTMLElement {
   return part(
     "Credits",
     factList([
-      ["Left", isSpent ? spent(balance) : mark("good", usdText(balance))],
+      ["Remaining", isSpent ? spent(balance) : mark("good", usdText(balance))],
       ["Included in the plan", `${usdText(credits.plan_credits_usd)} (${plan ?? ""})`],
-      ["Granted beside it", usdText(credits.granted_usd)],
+      ["Granted additionally", usdText(credits.granted_usd)],
       ["Spent", usdText(credits.spent_usd)],
-      ["Held for calls under way", usdText(credits.reserved_usd)],
+      ["Reserved for calls in progress", usdText(credits.reserved_usd)],
     ]),
     element(
       "p",
       { class: "soft" },
-      "For metered models: audio, and chat beyond the monthly tokens. Models on the workspace's own accounts need none.",
+      "For metered models: audio, and chat beyond the monthly tokens. The workspace's own accounts need no credits.",
     ),
   );
 }
 
 const spent = (balance: string): HTMLElement =>
-  element("span", {}, mark("bad", usdText(balance)), " What needs credits is refused.");
+  element("span", {}, mark("bad", usdText(balance)), " Requests that need credits are rejected.");
 
 function tokens({ allowance }: CreditsView): readonly Node[] {
   if (allowance === null) return [];
   const { monthly_chat_tokens: all, spent_tokens: spent, reserved_tokens: reserved } = allowance;
   return [
     part(
-      "Chat tokens of this month",
+      "Chat tokens this month",
       factList([
-        ["Left", countText(Math.max(0, all - spent - reserved))],
+        ["Remaining", countText(Math.max(0, all - spent - reserved))],
         ["Included in the plan", countText(all)],
         ["Spent", countText(spent)],
-        ["Held for calls under way", countText(reserved)],
-        ["Begin anew", momentView(allowance.resets_at)],
+        ["Reserved for calls in progress", countText(reserved)],
+        ["Resets", momentView(allowance.resets_at)],
       ]),
     ),
   ];
@@ -72,27 +71,27 @@ function grantForm(visit: Visit): HTMLElement {
         label: "US dollars",
         isRequired: true,
         placeholder: "25.00",
-        hint: "With a minus they are taken back: -5.00.",
+        hint: "A negative amount revokes credits: -5.00.",
       },
       {
         kind: "text",
         name: "note",
-        label: "Why",
+        label: "Reason",
         isRequired: true,
         placeholder: "Goodwill, outage of 3 November",
-        hint: "It stands in the audit log.",
+        hint: "Recorded in the audit log.",
       },
     ],
-    submit: "Book it",
+    submit: "Save",
     confirm: async ({ amount_usd: amount }) => {
       if (!String(amount).startsWith("-")) return true;
       const what =
-        "Once nothing is left, requests of this workspace that need credits are refused. The same amount can be granted again.";
-      return confirmed(`Take back ${usdText(String(amount).slice(1))}?`, what, "Take it back");
+        "When no credits remain, requests of this workspace that need credits are rejected. You can grant the amount again.";
+      return confirmed(`Revoke ${usdText(String(amount).slice(1))}?`, what, "Revoke");
     },
     send: (body) => visit.ask("POST", "/credits", { body, idempotencyKey }),
     done: ({ balance_usd: balance }) => {
-      visit.say(`Booked. ${usdText(balance)} are left.`);
+      visit.say(`Booked. ${usdText(balance)} remaining.`);
       return visit.redraw();
     },
     again: () => visit.redraw(),

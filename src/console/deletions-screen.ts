@@ -9,9 +9,9 @@ import { link, mark, timeView, type Tone } from "./words.ts";
 
 type Status = (typeof DELETION_STATUSES)[number];
 const WORDS: Readonly<Record<Status, readonly [tone: Tone, word: string]>> = {
-  pending: ["busy", "to be done"],
+  pending: ["busy", "pending"],
   done: ["good", "deleted"],
-  failed: ["bad", "given up: the provider still keeps it"],
+  failed: ["bad", "failed: the provider still has the data"],
 };
 const STATUS: Filter = {
   name: "status",
@@ -26,22 +26,14 @@ export async function showDeletions(visit: Visit): Promise<readonly Node[]> {
   const filters = isPlatform ? [STATUS, namedFilter("workspace", "Workspace", names)] : [STATUS];
   const query = filtersIn(visit, filters);
   const list = await listView<ProviderDeletionView>(visit, {
-    caption: "Newest first; what was deleted is forgotten after 30 days, what was given up stays",
+    caption: "Newest first. Completed deletions are kept for 30 days, failed ones permanently.",
     path: `/provider-deletions?${query}`,
-    heads: [
-      "State",
-      "Of",
-      isPlatform ? "Workspace" : "App",
-      "Account",
-      "The provider's own id of it",
-      "Attempts",
-      "Since",
-    ],
+    heads: ["State", "Source", isPlatform ? "Workspace" : "App", "Account", "Provider ID", "Attempts", "Since"],
     row: (deletion) => rowOf(visit, names, deletion),
     empty:
       query === ""
-        ? "No provider had anything to delete. Those that keep a recording until they are asked to delete it have a row here for each."
-        : "Nothing fits these filters.",
+        ? "No deletions yet. Providers that store recordings until asked to delete them have one row per recording."
+        : "Nothing matches these filters.",
   });
   return [filterView(visit, filters), list];
 }
@@ -53,11 +45,7 @@ function rowOf(visit: Visit, names: Names, deletion: ProviderDeletionView): read
   if (status === "pending" && next !== null) state.append(element("span", { class: "soft" }, "next ", timeView(next)));
   const of = element("code", { class: "id" }, subject);
   const account = element("div", {}, `${deletion.provider}: ${deletion.connection}`);
-  const ownerName = deletion.simulated
-    ? "the sandbox's"
-    : deletion.owner === "platform"
-      ? "the platform's"
-      : "the workspace's own";
+  const ownerName = deletion.simulated ? "sandbox" : deletion.owner === "platform" ? "shared" : "workspace";
   account.append(element("span", { class: "soft" }, ownerName));
   return [
     state,

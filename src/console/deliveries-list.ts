@@ -32,17 +32,17 @@ export function deliveriesList(
   { path, empty, workspaces, again }: DeliveriesOptions,
 ): Promise<LiveList<Delivery>> {
   return liveList<Delivery>(visit, {
-    caption: "Deliveries of the last seven days, newest first",
+    caption: "Deliveries in the last seven days, newest first",
     path,
     heads: [
       "State",
       "Event",
-      "Of the job",
+      "Job",
       ...(workspaces === undefined ? [] : ["Workspace"]),
       "Since",
       "Attempts",
       "Next attempt",
-      ...(again === undefined ? [] : ["Again"]),
+      ...(again === undefined ? [] : ["Redeliver"]),
     ],
     row: (delivery) => [
       stateOf(delivery),
@@ -54,7 +54,7 @@ export function deliveriesList(
       timeView(delivery.next_attempt_at),
       ...(again === undefined
         ? []
-        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", () => again(delivery))]),
+        : [button(delivery.status === "pending" ? "Deliver now" : "Redeliver", () => again(delivery))]),
     ],
     empty,
     keyOf: ({ id }) => id,

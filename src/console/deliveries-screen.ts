@@ -13,8 +13,8 @@ export async function showDeliveries(visit: Visit): Promise<readonly Node[]> {
     workspaces,
     empty:
       query === ""
-        ? "No deliveries in the last seven days. A workspace has some once it has a webhook and a job of its own ends."
-        : "No delivery fits these filters.",
+        ? "No deliveries in the last seven days. Deliveries are created when a job of a workspace with a webhook ends."
+        : "No deliveries match these filters.",
   });
   return [filterView(visit, filters), view];
 }

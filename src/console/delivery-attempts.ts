@@ -10,8 +10,8 @@ type Attempt = Delivery["attempts"][number];
 
 const OUTCOMES: Readonly<Record<Exclude<AttemptOutcome, "delivered" | "http_status">, string>> = {
   timeout: "no answer within 15 s",
-  connection: "no connection",
-  tls: "no TLS connection: its certificate, perhaps",
+  connection: "connection failed",
+  tls: "TLS failed, possibly because of the certificate",
   address_not_allowed: "its address is not public",
 };
 
@@ -26,9 +26,9 @@ export function endText({ ended_by: by }: Delivery): string | null {
 }
 
 const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
-  attempts: "all attempts are used up",
-  gone: "the receiver answered 410",
-  disabled: "the webhook was stopped",
+  attempts: "all attempts failed",
+  gone: "the receiver responded 410",
+  disabled: "the webhook was disabled",
   deleted: "the webhook was removed",
 };
 

@@ -6,7 +6,7 @@ import { isIn, type Listener, type Scope, type Screen } from "./visit.ts";
 export interface Destination {
   readonly label: string;
   /** The workspace that distinguishes destinations of the same name. */
-  readonly whose: string;
+  readonly owner: string;
   readonly href: string;
 }
 
@@ -35,7 +35,7 @@ export function destinationsFor(
   const others = places.filter((place) => place !== here);
   const all = [here, ...(text === "" ? [] : others)].flatMap((place) => inPlace(place, listener, screens));
   const words = text.toLowerCase().split(/\s+/u);
-  return all.filter(({ label, whose }) => isMeant(words, `${whose} ${label}`.toLowerCase())).slice(0, MOST);
+  return all.filter(({ label, owner }) => isMeant(words, `${owner} ${label}`.toLowerCase())).slice(0, MOST);
 }
 
 function ofId(text: string, workspace: string | null): readonly Destination[] {
@@ -44,21 +44,21 @@ function ofId(text: string, workspace: string | null): readonly Destination[] {
   if (found === undefined) return [];
   const [screen, what] = found;
   const href = screen === "jobs" ? linkTo(workspace, screen, [], { job: id }) : linkTo(workspace, screen, [id]);
-  return [{ label: `${what} ${id}`, whose: whoseOf(workspace), href }];
+  return [{ label: `${what} ${id}`, owner: whoseOf(workspace), href }];
 }
 
 function inPlace(workspace: string | null, listener: Listener, screens: readonly Screen[]): readonly Destination[] {
-  const whose = whoseOf(workspace);
+  const owner = whoseOf(workspace);
   return (
     screens
       .filter((screen) => isIn(screen, { listener, workspace }))
       // A workspace's name leads to its overview first.
       .toSorted((one, other) => Number(other.name === HOME) - Number(one.name === HOME))
-      .map(({ name, title }) => ({ label: title, whose, href: linkTo(workspace, name) }))
+      .map(({ name, title }) => ({ label: title, owner, href: linkTo(workspace, name) }))
   );
 }
 
-const whoseOf = (workspace: string | null): string => workspace ?? "the whole platform";
+const whoseOf = (workspace: string | null): string => workspace ?? "all workspaces";
 
 /** Each typed word is a prefix of a word of the text. */
 function isMeant(typed: readonly string[], text: string): boolean {

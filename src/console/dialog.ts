@@ -45,10 +45,10 @@ export async function confirmed(title: string, what: Node | string, label: strin
 
 /** Shows a secret once; resolves when the user closes it. */
 export function showSecret(title: string, secret: string, ...after: readonly (Node | string)[]): Promise<void> {
-  const close = button("I have kept it", () => openDialog.close());
+  const close = button("I have saved it", () => openDialog.close());
   const openDialog: Shown = showDialog(
     title,
-    element("p", {}, "It is shown this once: nobody can read it here again."),
+    element("p", {}, "It is shown only once and cannot be displayed again."),
     element("pre", { class: "secret" }, element("code", {}, secret)),
     element(
       "div",

@@ -19,15 +19,11 @@ function faultView(error: unknown): HTMLElement {
   return element(
     "section",
     { class: "failure", role: "alert" },
-    element("h2", {}, "This screen failed"),
-    element(
-      "p",
-      {},
-      `It is a fault of the console's: ${errorText}. Load the page again; what it shows can be read by the API as well.`,
-    ),
+    element("h2", {}, "This screen could not be loaded"),
+    element("p", {}, `Console error: ${errorText}. Reload the page. The same data is available through the API.`),
   );
 }
 
 export function noScreen({ screen }: Address): HTMLElement {
-  return element("p", { class: "empty" }, `There is no screen “${screen}” here. Choose one on the left.`);
+  return element("p", { class: "empty" }, `Unknown screen “${screen}”. Choose one on the left.`);
 }

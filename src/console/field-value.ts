@@ -10,7 +10,7 @@ export function valueOf(form: HTMLFormElement, field: Field, id: string): unknow
   if (control instanceof HTMLInputElement && field.kind === "check") return control.checked;
   // An incomplete date reads as empty, and empty may mean "for ever".
   if (control instanceof HTMLInputElement && control.validity.badInput)
-    return new Error("This is not whole: it needs a day and a time, or nothing at all.");
+    return new Error("Enter both a date and a time, or leave it empty.");
   const text = control?.value.trim() ?? "";
   if (text === "") return undefined;
   if (field.kind === "number")
@@ -21,7 +21,7 @@ export function valueOf(form: HTMLFormElement, field: Field, id: string): unknow
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return new Error(`This is no JSON: ${error instanceof Error ? error.message : ""}`);
+    return new Error(`Invalid JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 

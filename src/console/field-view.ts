@@ -29,7 +29,7 @@ export function fieldView(field: Field, id: string): HTMLElement {
     label.prepend(box);
     return element("div", { class: "check" }, label, hint, fault);
   }
-  if (field.isRequired !== true) label.append(element("span", { class: "soft" }, " (may stay empty)"));
+  if (field.isRequired !== true) label.append(element("span", { class: "soft" }, " (optional)"));
   return element(
     "div",
     { class: "field" },

@@ -44,13 +44,13 @@ export function platformSteps(
     {
       isDone: using.length > 0,
       text:
-        using.length > 0 ? `A published route leads to it: ${fewOf(using)}.` : "Publish a route with a model of it.",
+        using.length > 0 ? `A published route uses it: ${fewOf(using)}.` : "Publish a route with one of its models.",
       href: visit.link("routes"),
       label: "Routes",
     },
     {
       isDone: isReached,
-      text: "Send a request with the key of an app. In the last 30 days no provider answered one.",
+      text: "Send a request with an app key. No provider answered one in the last 30 days.",
       href: visit.link("workspaces"),
       label: "Workspaces",
     },
@@ -74,13 +74,13 @@ export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSet
   const steps: readonly Step[] = [
     {
       isDone: apps.data.length > 0,
-      text: apps.data.length > 0 ? `There is an app: ${fewOf(apps.data.map(({ slug }) => slug))}.` : "Make an app.",
+      text: apps.data.length > 0 ? `An app exists: ${fewOf(apps.data.map(({ slug }) => slug))}.` : "Create an app.",
       href: visit.link("apps"),
       label: "Apps",
     },
     {
       isDone: keys.data.length > 0,
-      text: keys.data.length > 0 ? "An app has a key that works." : "Make a key for the app.",
+      text: keys.data.length > 0 ? "An app has an active key." : "Create a key for the app.",
       href: visit.link("keys"),
       label: "Keys",
     },
@@ -88,7 +88,7 @@ export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSet
       ? { isDone: isUsed, text: "Send the first request with that key.", href: "/playground", label: "Playground" }
       : {
           isDone: isUsed,
-          text: "Send the first request with that key. Refused ones are in the log, too.",
+          text: "Send the first request with that key. Rejected requests are logged, too.",
           href: visit.link("requests"),
           label: "Requests",
         },
@@ -111,7 +111,7 @@ function stepsView(steps: readonly Step[]): HTMLElement {
       ...(isDone ? [] : [link(href, label)]),
     ),
   );
-  return part("First steps", element("ol", { class: "steps" }, ...items));
+  return part("Getting started", element("ol", { class: "steps" }, ...items));
 }
 
 /** A callable connection: a self-hosted server may need no credential. */

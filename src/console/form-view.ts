@@ -76,7 +76,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again, also }
       if (value instanceof Error) return (fault(field, value.message, value.cause), null);
       const wrong = "fault" in field && typeof value === "string" ? (field.fault?.(value) ?? null) : null;
       if (wrong !== null) return (fault(field, wrong), null);
-      if (value === undefined && field.isRequired === true) return (fault(field, "This is needed."), null);
+      if (value === undefined && field.isRequired === true) return (fault(field, "Required."), null);
       if (value !== undefined) put(body, field.name.split("."), value);
     }
     return body;

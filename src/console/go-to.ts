@@ -18,7 +18,7 @@ export async function goTo(find: (typed: string) => readonly Destination[], empt
     spellcheck: "false",
     id: "go-to-text",
   });
-  const list = element("ul", { id: LIST, role: "listbox", "aria-label": "Where to", class: "choices" });
+  const list = element("ul", { id: LIST, role: "listbox", "aria-label": "Go to", class: "choices" });
   const statusLine = element("p", { class: "soft", role: "status" });
   const show = (at: number): void => {
     selectedIndex = found.length === 0 ? 0 : (at + found.length) % found.length;
@@ -36,7 +36,7 @@ export async function goTo(find: (typed: string) => readonly Destination[], empt
   const search = (): void => {
     found = find(input.value);
     list.replaceChildren(...found.map((each, index) => optionOf(each, index, go)));
-    statusLine.textContent = found.length === 0 ? `${emptyText} Ids of requests and jobs are found whole.` : "";
+    statusLine.textContent = found.length === 0 ? `${emptyText} Enter full ids of requests and jobs.` : "";
     show(0);
   };
   input.addEventListener("input", search);
@@ -60,8 +60,8 @@ export async function goTo(find: (typed: string) => readonly Destination[], empt
 const optionId = (index: number): string => `go-to-${index}`;
 
 function optionOf(destination: Destination, index: number, go: (to: Destination) => void): HTMLElement {
-  const { label, whose } = destination;
-  const ownerElement = element("span", { class: "soft" }, whose);
+  const { label, owner } = destination;
+  const ownerElement = element("span", { class: "soft" }, owner);
   const option = element(
     "li",
     { id: optionId(index), role: "option", "aria-selected": "false" },

@@ -15,7 +15,7 @@ const USUAL_MINUTES = "15";
 const FILTERS: readonly Filter[] = [
   {
     name: "minutes",
-    label: "Looking back",
+    label: "History",
     kind: "select",
     choices: [
       ["", "15 minutes"],
@@ -28,7 +28,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 type Circuit = ProviderHealth["circuits"][number];
-type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   const requestedMinutes = visit.query.get("minutes") ?? "";
@@ -69,8 +69,8 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
     timeView(at),
     ", of calls that ended since ",
     timeView(since),
-    sampled ? ", the latest only, for there were more than are read at once" : "",
-    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most, live sessions and jobs apart. The state is that of the process which answered: each one judges for itself, so another may still call what rests here. What is paused by hand is called by none.",
+    sampled ? ", limited to the most recent calls" : "",
+    ". Calls cover all processes. p50 and p95 are durations of successful calls, without live sessions and jobs. The state is that of the responding process: each process has its own circuits, so another one may still call a model that is unavailable here. Manual pauses apply to all processes.",
   );
 }
 
@@ -79,15 +79,9 @@ const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures",
 /** Models called in the window, followed by models with a circuit or pause but no calls. */
 function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
-    return [
-      element(
-        "p",
-        { class: "empty" },
-        "No provider was called in this time. What is called is here as soon as its call has ended.",
-      ),
-    ];
+    return [element("p", { class: "empty" }, "No provider calls in this period. Calls appear when they have ended.")];
   const calledModels = new Set(models.map(nameOf));
-  const change = (each: Whose, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
+  const change = (each: Account, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
     ...models.map((each) => {
@@ -110,10 +104,10 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
   return [table("Most failures first", HEADS, rows)];
 }
 
-const nameOf = ({ workspace_id: owner, connection, model }: Whose): string =>
+const nameOf = ({ workspace_id: owner, connection, model }: Account): string =>
   JSON.stringify([owner, connection, model]);
 
-function targetView({ workspace_id: owner, connection, model }: Whose): Node {
+function targetView({ workspace_id: owner, connection, model }: Account): Node {
   return element(
     "div",
     {},
@@ -124,22 +118,18 @@ function targetView({ workspace_id: owner, connection, model }: Whose): Node {
 }
 
 /** An open circuit is closed here; a manual pause is handled by its own button with an explanation. */
-function changeView(visit: Visit, account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
+function changeView(visit: Visit, account: Account, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
   const { workspace_id: owner, connection, model } = account;
   if (pausedBy(pauses, account) !== undefined) return document.createTextNode("–");
   if (circuit !== undefined && circuit.state !== "closed")
-    return resumeButton(
-      visit,
-      account,
-      "Its rest after failures ends, on every process. If calls fail again, it rests again.",
-    );
+    return resumeButton(visit, account, "Its circuit is closed on every process. It opens again if calls fail again.");
   const pause = link(linkTo(owner, "connections", [connection], { model }), "Pause");
   pause.setAttribute("aria-label", `Pause ${placeText(account)}`);
   return pause;
 }
 
 function pausedPart(visit: Visit, { pauses }: ProviderHealth): readonly Node[] {
-  return pauses.length === 0 ? [] : [part("Paused by hand", pausesTable(visit, pauses))];
+  return pauses.length === 0 ? [] : [part("Paused manually", pausesTable(visit, pauses))];
 }
 
 function stateView(pause: PauseView | undefined, circuit: Circuit | undefined): Node {
@@ -150,9 +140,9 @@ function stateView(pause: PauseView | undefined, circuit: Circuit | undefined): 
   }
   if (circuit === undefined) return mark("soft", "not called here");
   if (circuit.state === "closed") return mark("good", "healthy");
-  if (circuit.state === "half_open") return mark("warn", "the next call decides");
+  if (circuit.state === "half_open") return mark("warn", "probing");
   const until = circuit.rests_until;
-  const resting = mark("bad", "rests");
+  const resting = mark("bad", "unavailable");
   if (until !== null) resting.append(" until ", timeView(until));
   return resting;
 }
@@ -195,7 +185,5 @@ function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
     secondsText(error.duration_ms / 1_000),
     link(visit.link("requests", [error.request_id]), error.request_id),
   ]);
-  return [
-    part("Last errors", table("The latest first", ["When", "Model", "What came of it", "After", "Request"], rows)),
-  ];
+  return [part("Last errors", table("Latest first", ["Time", "Model", "Outcome", "Duration", "Request"], rows))];
 }

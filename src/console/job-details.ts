@@ -22,11 +22,11 @@ export function jobDetails(job: ListedJobView): HTMLElement {
     element("summary", {}, element("code", {}, id)),
     element("p", { class: "bad" }, error === null ? "" : `${error.message}${againText(error.retryable)}`),
     factList(factsOf(job)),
-    copyButton("Copy the job's id", () => id),
+    copyButton("Copy job ID", () => id),
   );
 }
 
-const againText = (isRetryable: boolean): string => (isRetryable ? " Submitting it again may help." : "");
+const againText = (isRetryable: boolean): string => (isRetryable ? " Submit it again to retry." : "");
 
 /** Facts that do not apply are skipped. */
 function factsOf(job: ListedJobView): readonly Fact[] {
@@ -48,16 +48,16 @@ function factsOf(job: ListedJobView): readonly Fact[] {
   return facts.filter((fact) => fact !== null);
 }
 
-const SANDBOX_DID = "the sandbox: simulated, nothing is recognised";
-const SANDBOX_WILL = "the sandbox, as it stands: simulated, nothing will be recognised";
+const SANDBOX_DID = "sandbox (simulated)";
+const SANDBOX_WILL = "sandbox (simulated), with the current route";
 
 const billableText = (seconds: number): string => (seconds === 0 ? "nothing" : secondsText(seconds));
 
 /** What a provider does with its copy of a recording. */
 export const DELETIONS: Readonly<Record<Exclude<ListedJobView["provider_deletion"], "none">, string>> = {
-  pending: "is asked to delete its copy",
-  done: "deleted its copy",
-  failed: "still keeps a copy: its deletion was given up",
+  pending: "deletion requested",
+  done: "copy deleted",
+  failed: "deletion failed: the provider still has a copy",
 };
 
 function purposeOf({ svc_requested_purpose: requested, svc_applied_purpose: applied }: ListedJobView): string {

@@ -9,7 +9,7 @@ import type { Visit } from "./visit.ts";
 import { breakable, link, mark, secondsText, timeView } from "./words.ts";
 
 /** Filter by workspace in the shared scope, which has no list of all apps; by app in a workspace. */
-interface Whose {
+interface Owners {
   readonly apps: Names;
   readonly workspaces: Names | null;
 }
@@ -17,7 +17,7 @@ interface Whose {
 export async function showJobs(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
-  const owners: Whose = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
+  const owners: Owners = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
   const filters = filtersOf(owners);
   const query = filtersIn(visit, filters);
   const list = await liveList<ListedJobView>(visit, {
@@ -37,8 +37,8 @@ export async function showJobs(visit: Visit): Promise<readonly Node[]> {
     row: (job) => rowOf(visit, owners, job),
     empty:
       query === ""
-        ? "No jobs yet. An app submits one with POST /v1/transcription/jobs and a key of the scope jobs."
-        : "No job fits these filters.",
+        ? "No jobs yet. Apps submit jobs with POST /v1/transcription/jobs and a key with the scope jobs."
+        : "No jobs match these filters.",
     keyOf: ({ job_id: id }) => id,
     stateOf: ({ status }) => status,
     isMoving: ({ finished_at: finished }) => finished === null,
@@ -47,7 +47,7 @@ export async function showJobs(visit: Visit): Promise<readonly Node[]> {
   return [filterView(visit, filters), list.view];
 }
 
-function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
+function filtersOf({ apps, workspaces }: Owners): readonly Filter[] {
   return [
     {
       name: "status",
@@ -61,7 +61,7 @@ function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
   ];
 }
 
-function rowOf(visit: Visit, { apps, workspaces }: Whose, job: ListedJobView): readonly (Node | string)[] {
+function rowOf(visit: Visit, { apps, workspaces }: Owners, job: ListedJobView): readonly (Node | string)[] {
   const { created_at: submitted, started_at: started, finished_at: finished } = job;
   return [
     stateOf(job),
@@ -88,7 +88,7 @@ function stateOf({
   const soft = (text: string): void => box.append(element("span", { class: "soft" }, text));
   if (isSimulated) box.append(" ", element("span", { class: "tag" }, "simulated"));
   if (status === "processing") soft(fraction === null ? stage : `${stage}, ${Math.round(fraction * 100)} %`);
-  if (isCancelled && status === "processing") soft("is to be cancelled");
+  if (isCancelled && status === "processing") soft("cancel requested");
   if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));
   return box;
 }

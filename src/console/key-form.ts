@@ -16,8 +16,8 @@ import { link, part } from "./words.ts";
 /** Path segment of the form for an administrator's key. */
 export const ADMINISTRATOR = "administrator";
 
-const OF_KEY_ALONE = "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound.";
-const NO_END = "When it stops working. Empty: it works until it is revoked.";
+const OF_KEY_ALONE = "Quota of this key. The smaller of the key's and the app's quota applies. Empty: unlimited.";
+const NO_END = "Expiry. Empty: valid until revoked.";
 
 export async function makeKey(visit: Visit): Promise<readonly Node[]> {
   const apps = await visit.read<Page<AppView>>("/apps?limit=100");
@@ -28,8 +28,8 @@ export async function makeKey(visit: Visit): Promise<readonly Node[]> {
       element(
         "p",
         { class: "empty" },
-        "A key belongs to an app, and there is none yet. ",
-        link(visit.link("apps", [NEW]), "Make an app"),
+        "Keys belong to apps, and none exists yet. ",
+        link(visit.link("apps", [NEW]), "Create an app"),
       ),
     ];
   const form = formView<KeyView>({
@@ -43,7 +43,7 @@ export async function makeKey(visit: Visit): Promise<readonly Node[]> {
         isRequired: true,
         choices: [
           ["live", "live: providers answer"],
-          ["test", "test: the sandbox answers in their place, and nothing is spent"],
+          ["test", "test: the sandbox answers, and nothing is charged"],
         ],
       },
       scopesField(["transcribe", "chat", "jobs"]),
@@ -53,36 +53,35 @@ export async function makeKey(visit: Visit): Promise<readonly Node[]> {
         label: "Role",
         isRequired: true,
         choices: [
-          ["member", "member: it calls the API"],
-          ["admin", "admin: it administers the workspace as well"],
+          ["member", "member: can call the API"],
+          ["admin", "admin: can also administer the workspace"],
         ],
       },
       endField(null),
       ...quotaFields(null, OF_KEY_ALONE),
     ],
-    submit: "Make the key",
+    submit: "Create key",
     send: (body) => visit.ask("POST", "/keys", { body }),
     done: (createdKey) => showCreated(visit, createdKey),
   });
-  const other = link(visit.link("keys", [NEW, ADMINISTRATOR]), "A key of an administrator");
-  return [backLink, part("Make a key of an app", form), element("p", {}, other)];
+  const other = link(visit.link("keys", [NEW, ADMINISTRATOR]), "Administrator key");
+  return [backLink, part("Create an app key", form), element("p", {}, other)];
 }
 
 export async function makeAdministratorsKey(visit: Visit): Promise<readonly Node[]> {
   const form = formView<KeyView>({
     fields: [nameField(null), endField(null)],
-    submit: "Make the key",
+    submit: "Create key",
     send: (body) => visit.ask("POST", "/keys", { body: { ...body, role: "admin" } }),
     done: (createdKey) => showCreated(visit, createdKey),
   });
-  const what =
-    "It signs in to this console and administers the workspace. It belongs to no app and transcribes nothing.";
-  return [link(visit.link("keys"), "All keys"), part("Make a key of an administrator", element("p", {}, what), form)];
+  const what = "Signs in to this console and administers the workspace. It belongs to no app and cannot transcribe.";
+  return [link(visit.link("keys"), "All keys"), part("Create an administrator key", element("p", {}, what), form)];
 }
 
 async function showCreated(visit: Visit, createdKey: KeyView): Promise<void> {
   await showNewKey(visit, createdKey);
-  visit.say(`The key ${createdKey.name} is made.`);
+  visit.say(`The key ${createdKey.name} was created.`);
   visit.go(visit.link("keys", [createdKey.id]));
 }
 
@@ -95,12 +94,12 @@ export async function changePart(visit: Visit, key: KeyView, etag: string | null
     send: (given) =>
       visit.ask("PUT", `/keys/${key.id}`, { body: wholeBody(settingsOf(key), formFields, given), ifMatch: etag }),
     done: (changed) => {
-      visit.say(`The key ${changed.name} is saved. Every process goes by it within seconds.`);
+      visit.say(`The key ${changed.name} was saved. It takes effect on all processes within seconds.`);
       visit.go(visit.link("keys", [changed.id]));
     },
     again: () => visit.redraw(),
   });
-  return part(`Set ${key.name} up anew`, form);
+  return part(`Edit ${key.name}`, form);
 }
 
 const OFFERED = [
@@ -127,22 +126,22 @@ function fieldsOf(key: KeyView, routes: KnownRoutes): readonly Field[] {
     routeField(routes, {
       name: "route",
       label: "Route",
-      hint: "Where its requests go, instead of where the app's go.",
+      hint: "Overrides the route of the app.",
       value: key.route,
-      none: "the app's",
+      none: "same as app",
     }),
     routeField(routes, {
       name: "audio_input_override",
-      label: "Route of audio requests",
-      hint: "Where its requests with audio go, instead of where the app's go.",
+      label: "Audio route",
+      hint: "Overrides the audio route of the app.",
       value: key.audio_input_override,
-      none: "the app's",
+      none: "same as app",
     }),
     {
       kind: "select",
       name: "audio_purpose_policy",
-      label: "When an audio purpose cannot be used",
-      choices: [["", "the app's"], ...POLICIES],
+      label: "If an audio purpose cannot be used",
+      choices: [["", "same as app"], ...POLICIES],
       value: key.audio_purpose_policy ?? "",
     },
     ...quotaFields(key.quota, OF_KEY_ALONE),
@@ -153,7 +152,7 @@ function fieldsOf(key: KeyView, routes: KnownRoutes): readonly Field[] {
 function appField({ data, next_cursor: more }: Page<AppView>, app: string | null): Field {
   const common = { name: "app", label: "App", isRequired: true, ...(app === null ? {} : { value: app }) };
   const slugs = data.map(({ slug }) => slug);
-  if (more !== null) return { kind: "text", ...common, hint: "Its slug or id.", suggestions: slugs };
+  if (more !== null) return { kind: "text", ...common, hint: "Slug or id.", suggestions: slugs };
   const first: readonly Choice[] = slugs.length === 1 ? [] : [["", "choose one"]];
   return { kind: "select", ...common, choices: [...first, ...slugs.map((slug) => [slug, slug] as const)] };
 }
@@ -163,7 +162,7 @@ function nameField(name: string | null): Field {
     kind: "text",
     name: "name",
     label: "Name",
-    hint: "Who or what calls with it.",
+    hint: "Name of the caller.",
     placeholder: "ios-production",
     ...(name === null ? {} : { value: name }),
   };
@@ -183,9 +182,9 @@ const SCOPES: readonly (readonly [scope: Scope, label: string])[] = [
   ["transcribe", "transcribe"],
   ["chat", "chat"],
   ["jobs", "jobs"],
-  ["routing:read", "routing:read: it sees providers' names"],
+  ["routing:read", "routing:read: can see provider names"],
 ];
 
 function scopesField(value: readonly Scope[]): Field {
-  return { kind: "checks", name: "scopes", label: "What it may do", choices: SCOPES, value };
+  return { kind: "checks", name: "scopes", label: "Scopes", choices: SCOPES, value };
 }

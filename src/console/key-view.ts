@@ -16,7 +16,7 @@ import { quotaText } from "./quota-fields.ts";
 import type { Visit } from "./visit.ts";
 import { buttonLink, factList, link, orNone, part, timeView } from "./words.ts";
 
-const OWN = "You are signed in with this key: once it stops, sign in with another one.";
+const OWN = "You are signed in with this key. When it stops working, sign in with another one.";
 
 export async function showKey(visit: Visit, id: string): Promise<readonly Node[]> {
   const key = await visit.read<KeyView>(`/keys/${encodeURIComponent(id)}`);
@@ -25,10 +25,10 @@ export async function showKey(visit: Visit, id: string): Promise<readonly Node[]
   const around = element(
     "p",
     { class: "row wrap" },
-    ...(isWorking && !isOfFile(key) ? [buttonLink(visit.link("keys", [key.id, "change"]), "Change it")] : []),
+    ...(isWorking && !isOfFile(key) ? [buttonLink(visit.link("keys", [key.id, "change"]), "Edit")] : []),
     ...(isWorking ? [] : [toMakeAnother(visit, app)]),
-    link(visit.link("requests", [], { key: key.id }), "Its requests"),
-    link(visit.link("usage", [], { key: key.id, by: "day" }), "Its usage"),
+    link(visit.link("requests", [], { key: key.id }), "Requests"),
+    link(visit.link("usage", [], { key: key.id, by: "day" }), "Usage"),
   );
   return [
     link(visit.link("keys"), "All keys"),
@@ -37,16 +37,13 @@ export async function showKey(visit: Visit, id: string): Promise<readonly Node[]
       ? []
       : [
           part(
-            "Purposes of its own",
-            purposeTable(key.purposes, "Bound to this key alone", (label) => label),
+            "Key purposes",
+            purposeTable(key.purposes, "Purposes of this key only", (label) => label),
           ),
         ]),
     ...(isOfFile(key) ? [fileNotice("key")] : []),
     ...(isWorking && !isOfFile(key)
-      ? [
-          part("Rotate it", ...rotation(visit, key)),
-          part("Revoke it", element("p", {}, REVOCATION), revocation(visit, key)),
-        ]
+      ? [part("Rotate", ...rotation(visit, key)), part("Revoke", element("p", {}, REVOCATION), revocation(visit, key))]
       : []),
   ];
 }
@@ -58,7 +55,7 @@ export async function changeKey(visit: Visit, id: string): Promise<readonly Node
 }
 
 function toMakeAnother(visit: Visit, app: AppView | null): HTMLElement {
-  return buttonLink(visit.link("keys", [NEW], app === null ? {} : { app: app.slug }), "Make another key");
+  return buttonLink(visit.link("keys", [NEW], app === null ? {} : { app: app.slug }), "Create another key");
 }
 
 function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
@@ -66,23 +63,23 @@ function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
     app === null
       ? []
       : [
-          ["Mode", isTest(key) ? "test: the sandbox answers in every provider's place" : "live"],
-          ["What it may do", key.scopes.join(", ") || "nothing"],
-          ["Route", key.route ?? `the app's (${orNone(app.route)})`],
-          ["Audio goes", key.audio_input_override ?? "where the app's goes"],
+          ["Mode", isTest(key) ? "test: the sandbox answers" : "live"],
+          ["Scopes", key.scopes.join(", ") || "nothing"],
+          ["Route", key.route ?? `same as app (${orNone(app.route)})`],
+          ["Audio route", key.audio_input_override ?? "same as app"],
         ];
   return factList([
-    ["Begins and ends", element("div", {}, element("code", {}, partsOf(key)), ...keyTags(key, visit.ownKey))],
+    ["Key", element("div", {}, element("code", {}, partsOf(key)), ...keyTags(key, visit.ownKey))],
     ["State", stateView(key, false)],
-    ["App", app === null ? "none: it is an administrator's" : link(appLink(visit, app), app.name)],
-    ["Role", key.role === "admin" ? "admin: it administers the workspace" : "member"],
+    ["App", app === null ? "none (administrator key)" : link(appLink(visit, app), app.name)],
+    ["Role", key.role === "admin" ? "admin: can administer the workspace" : "member"],
     ...ofApp,
     ["Quota", quotaText(key.quota)],
-    ["Made", timeView(key.created_at)],
+    ["Created", timeView(key.created_at)],
     ["Last used", key.last_used_at === null ? "never" : timeView(key.last_used_at)],
     ...(key.replaces === null
       ? []
-      : [["Took over from", link(visit.link("keys", [key.replaces]), element("code", {}, key.replaces))] as const]),
+      : [["Replaces", link(visit.link("keys", [key.replaces]), element("code", {}, key.replaces))] as const]),
     ["Id", element("code", {}, key.id)],
   ]);
 }
@@ -93,9 +90,9 @@ function rotation(visit: Visit, key: KeyView): readonly Node[] {
       {
         kind: "select",
         name: "overlap_seconds",
-        label: "The old key stops",
+        label: "Overlap",
         isRequired: true,
-        hint: "Until then both work: time to bring the new one to whoever uses the old one.",
+        hint: "Both keys work until then, so that you can deploy the new one.",
         choices: [
           ["0", "now"],
           ["3600", "in 1 hour"],
@@ -105,23 +102,23 @@ function rotation(visit: Visit, key: KeyView): readonly Node[] {
         value: "86400",
       },
     ],
-    submit: "Rotate the key",
+    submit: "Rotate key",
     confirm: async ({ overlap_seconds: seconds }) =>
       seconds !== "0" ||
       confirmed(
         `Stop the old key (${partsOf(key)}) now?`,
-        "Whoever still calls with it is refused, until they have the new one. It cannot be undone.",
-        "Rotate and stop the old one",
+        "Requests with the old key are rejected immediately. This cannot be undone.",
+        "Rotate and stop the old key",
       ),
     send: ({ overlap_seconds: seconds }) =>
       visit.ask("POST", `/keys/${key.id}/rotate`, { body: { overlap_seconds: Number(seconds) } }),
     done: async (newKey) => {
       await showNewKey(visit, newKey, await fateOf(visit, key));
-      visit.say(`The key ${newKey.name} took over.`);
+      visit.say(`The key ${newKey.name} is active.`);
       visit.go(visit.link("keys", [newKey.id]));
     },
   });
-  const what = "A new key with everything of this one but its secret takes over. It is shown once.";
+  const what = "Creates a new key with the same settings and a new secret, which is shown once.";
   return [element("p", {}, key.id === visit.ownKey ? `${what} ${OWN}` : what), form];
 }
 
@@ -129,23 +126,23 @@ function rotation(visit: Visit, key: KeyView): readonly Node[] {
 async function fateOf(visit: Visit, { id, prefix, last4 }: KeyView): Promise<string> {
   const name = `The old key (${partsOf({ prefix, last4 })})`;
   const outcome = await visit.ask<KeyView>("GET", `/keys/${id}`);
-  if (!outcome.ok || outcome.data.state !== "active") return `${name} works no more.`;
+  if (!outcome.ok || outcome.data.state !== "active") return `${name} no longer works.`;
   const { expires_at: end } = outcome.data;
   return `${name} works ${end === null ? "on" : `until ${new Date(end).toLocaleString()}`}.`;
 }
 
-const REVOCATION = "For a key that leaked or that nobody needs. There is no overlap.";
+const REVOCATION = "For a leaked or unused key. It stops working immediately.";
 
 function revocation(visit: Visit, key: KeyView): HTMLElement {
   const own = key.id === visit.ownKey ? ` ${OWN}` : "";
   return actionView<KeyView>({
-    label: "Revoke the key",
+    label: "Revoke key",
     title: `Revoke the key ${key.name} (${partsOf(key)})?`,
-    what: `Requests with it are refused within 5 s, and its streams and live sessions end. Jobs and calls in progress are completed. This cannot be undone.${own}`,
+    what: `Requests with it are rejected within 5 s, and its streams and live sessions end. Jobs and calls in progress are completed. This cannot be undone.${own}`,
     run: () => visit.ask("DELETE", `/keys/${key.id}`),
     done: async () => {
       await visit.redraw();
-      visit.say(`The key ${key.name} is revoked.`);
+      visit.say(`The key ${key.name} was revoked.`);
     },
   });
 }

@@ -21,7 +21,7 @@ export function stateView({ state, expires_at: end, revoked_at: revoked }: KeyVi
     case "expired":
       return stated(mark("soft", isReplaced ? "replaced" : "expired"), "since", end);
     case "active":
-      return stated(mark(isReplaced ? "warn" : "good", isReplaced ? "replaced, still works" : "active"), "until", end);
+      return stated(mark(isReplaced ? "warn" : "good", isReplaced ? "replaced, still valid" : "active"), "until", end);
   }
 }
 

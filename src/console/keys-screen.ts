@@ -28,7 +28,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const keys = await listView<KeyView>(visit, {
     caption: "Keys, newest first",
     path: `/keys?${filters}`,
-    heads: ["Key", "App", "Role", "May", "State", "Made", "Last used"],
+    heads: ["Key", "App", "Role", "Scopes", "State", "Created", "Last used"],
     row: (key) => {
       if (key.replaces !== null) replaced.add(key.replaces);
       return [
@@ -48,12 +48,11 @@ async function list(visit: Visit): Promise<readonly Node[]> {
         key.last_used_at === null ? "never" : timeView(key.last_used_at),
       ];
     },
-    empty:
-      filters === "" ? "No keys yet. Make one for an app, and its program can call." : "No key fits these filters.",
+    empty: filters === "" ? "No keys yet. Create a key for an app to call the API." : "No keys match these filters.",
   });
   const app = visit.query.get("app") ?? "";
   return [
-    element("p", {}, buttonLink(visit.link("keys", [NEW], { app }), "Make a key")),
+    element("p", {}, buttonLink(visit.link("keys", [NEW], { app }), "Create a key")),
     filterView(visit, filterFields),
     keys,
   ];

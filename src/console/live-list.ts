@@ -84,7 +84,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     if (isReadingMore || pages !== pagesBefore || puts !== before) return;
     const isWhole = next === null || read === pagesBefore;
     if (isWhole) cursor = next;
-    tell(rows.merge(fresh, isWhole));
+    announce(rows.merge(fresh, isWhole));
     showWhatThereIs();
   }
 
@@ -106,7 +106,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     statusLine.textContent = `Not refreshed: ${wordsOf(failure)}`;
   }
 
-  function tell(changes: readonly Changed<T>[]): void {
+  function announce(changes: readonly Changed<T>[]): void {
     const text = changesText(changes, options);
     if (text !== "") statusLine.textContent = text;
   }
@@ -144,11 +144,11 @@ function switchOf(repeating: Repeating, [one]: readonly [string, string], status
     repeating.now();
   });
   if (box.checked) repeating.start();
-  const how = `every ${MOVING_MS / 1000} s while a ${one} is under way, else every ${RESTING_MS / 1000} s`;
+  const how = `every ${MOVING_MS / 1000} s while a ${one} is in progress, otherwise every ${RESTING_MS / 1000} s`;
   return element(
     "div",
     { class: "row wrap" },
-    element("label", {}, box, "Refresh by itself"),
+    element("label", {}, box, "Auto-refresh"),
     element("span", { class: "soft" }, how),
     statusLine,
   );

@@ -91,7 +91,7 @@ async function enter(key: string): Promise<void> {
 
 function showPlaces({ workspaces, isOperator }: Session): void {
   const options = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
-  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "The whole platform")] : []), ...options);
+  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...options);
 }
 
 /** On failure the list stays unchanged. */
@@ -126,7 +126,7 @@ async function search(): Promise<void> {
   if (session === null) return;
   const modules = await saidWhile(Promise.all([import("./go-to.ts"), import("./destinations.ts")])).catch(() => null);
   if (modules === null) {
-    status.textContent = "Go to … could not be loaded: the gateway did not answer.";
+    status.textContent = "The search could not be loaded: the gateway did not respond.";
     return;
   }
   const [{ goTo }, { destinationsFor }] = modules;
@@ -135,8 +135,8 @@ async function search(): Promise<void> {
   const { isOperator, workspaces, areAll } = session;
   const place = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
   const emptyText = areAll
-    ? "Nothing has this name."
-    : `Nothing has this name among the ${workspaces.length} workspaces that are known here; the others are on the screen Workspaces.`;
+    ? "No matches."
+    : `No matches among the first ${workspaces.length} workspaces. See the screen Workspaces for the others.`;
   await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, place, SCREENS), emptyText);
 }
 
@@ -167,9 +167,9 @@ async function draw(): Promise<void> {
   main.inert = false;
   if (nodes === null) {
     keep(null);
-    return leave("Your key works no more. Sign in with another one.");
+    return leave("Your key no longer works. Sign in with another one.");
   }
-  title.textContent = [screen?.title ?? "Nothing here", ...address.path].join(" · ");
+  title.textContent = [screen?.title ?? "Not found", ...address.path].join(" · ");
   document.title = `${title.textContent} · Patchbay`;
   drawnPlace = led;
   const focused = main.contains(document.activeElement) ? document.activeElement : null;

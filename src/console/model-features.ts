@@ -4,14 +4,14 @@ import type { Choice } from "./plain-field.ts";
 
 /** The first element of each is the API's name. */
 export const AUDIO_FEATURES: readonly Choice[] = [
-  ["timestamps.word", "Times of words"],
-  ["timestamps.segment", "Times of segments"],
-  ["diarization", "Separates speakers"],
-  ["redaction.pii", "Removes personal data (pii)"],
-  ["redaction.pci", "Removes card data (pci)"],
-  ["redaction.phi", "Removes health data (phi)"],
-  ["redaction.numbers", "Removes numbers"],
-  ["keyterms", "Takes key terms"],
+  ["timestamps.word", "Word timestamps"],
+  ["timestamps.segment", "Segment timestamps"],
+  ["diarization", "Speaker diarization"],
+  ["redaction.pii", "Redacts personal data (pii)"],
+  ["redaction.pci", "Redacts card data (pci)"],
+  ["redaction.phi", "Redacts health data (phi)"],
+  ["redaction.numbers", "Redacts numbers"],
+  ["keyterms", "Key terms"],
   ["multichannel", "Transcribes each channel"],
   ["profanity_filter", "Masks profanity"],
   ["streaming", "Streams"],
@@ -19,18 +19,18 @@ export const AUDIO_FEATURES: readonly Choice[] = [
 ];
 /** Dropped with a warning if a model lacks them. */
 export const AUDIO_PREFERENCES: readonly Choice[] = [
-  ["language", "Takes a language"],
+  ["language", "Language hint"],
   ["detect_language", "Detects the language"],
-  ["speaker_count_hint", "Takes a number of speakers"],
+  ["speaker_count_hint", "Number of speakers"],
   ["smart_formatting", "Formats numbers and dates"],
-  ["prompt", "Takes a context text"],
+  ["prompt", "Context text"],
 ];
 export const CHAT_FEATURES: readonly Choice[] = [
   ["tools", "Tools"],
-  ["tool_choice", "Choice of a tool"],
-  ["parallel_tool_calls", "Several tool calls at once"],
+  ["tool_choice", "Tool choice"],
+  ["parallel_tool_calls", "Parallel tool calls"],
   ["response_format.json_object", "JSON objects"],
-  ["response_format.json_schema", "JSON by a schema"],
+  ["response_format.json_schema", "JSON schema"],
   ["image_parts", "Images in messages"],
   ["audio_parts", "Audio in messages"],
 ];

@@ -22,7 +22,7 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   const path = connectionPath(id);
   const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
   const toConnection = link(visit.link("connections", [id]), `Back to ${id}`);
-  if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models are declared there, too.")];
+  if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models can be declared there, too.")];
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
   const { kind, base_url, timeout_seconds } = connection;
@@ -34,13 +34,13 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   };
   const form = formView<ConnectionView>({
     fields: fieldsOf(name, before),
-    submit: before === null ? "Declare the model" : "Save the model",
+    submit: before === null ? "Declare model" : "Save",
     send: async (body) => {
       const model = typeof body["model"] === "string" ? body["model"] : (name ?? "");
       const outcome = await putModels({ ...models, [model]: declarationOf(body, before ?? {}) });
       return refusedAt(outcome, (param) => fieldOf(param, model));
     },
-    done: () => goBack("The model is declared: routes can name it."),
+    done: () => goBack("The model was declared. Routes can use it."),
     again: () => visit.redraw(),
   });
   return [
@@ -60,8 +60,8 @@ export async function declareModel(visit: Visit, id: string, name: string | null
 }
 
 const CAPABILITIES = [
-  ["audio_input", "Takes audio"],
-  ["chat", "Chats"],
+  ["audio_input", "Audio"],
+  ["chat", "Chat"],
 ] as const;
 
 function fieldsOf(name: string | null, before: Declaration | null): readonly Field[] {
@@ -82,7 +82,7 @@ function fieldsOf(name: string | null, before: Declaration | null): readonly Fie
             kind: "text",
             name: "model",
             label: "Name",
-            hint: "As the provider is told it.",
+            hint: "The provider's name for it.",
             isRequired: true,
             value: name ?? "",
           } as const,
@@ -91,13 +91,13 @@ function fieldsOf(name: string | null, before: Declaration | null): readonly Fie
     {
       kind: "checks",
       name: "capabilities",
-      label: "Routes can name it for",
+      label: "Capabilities",
       choices: CAPABILITIES,
       value: before?.capabilities ?? [],
     },
-    checks("audio", "Audio: what it can be required to do", AUDIO_FEATURES),
-    checks("preferences", "Audio: what it takes as a wish", AUDIO_PREFERENCES),
-    checks("chat", "Chat: what it can be required to do", CHAT_FEATURES),
+    checks("audio", "Audio features", AUDIO_FEATURES),
+    checks("preferences", "Audio preferences", AUDIO_PREFERENCES),
+    checks("chat", "Chat features", CHAT_FEATURES),
     {
       kind: "json",
       name: "rest",
@@ -143,12 +143,12 @@ function removalPart(
   again: () => Promise<void>,
 ): Node {
   const action = actionView({
-    label: "Take the declaration back",
+    label: "Remove declaration",
     title: `Take ${name} back?`,
-    what: "Where Patchbay knows the model by itself, that counts again; where it does not, routes can no longer name it. A model that a published route needs stays.",
+    what: "If Patchbay knows the model, its defaults apply again. Otherwise routes can no longer use it. A model that a published route uses cannot be removed.",
     run: send,
-    done: () => goBack(`${name} is declared no more.`),
+    done: () => goBack(`${name} is no longer declared.`),
     again,
   });
-  return part("Take it back", action);
+  return part("Remove", action);
 }

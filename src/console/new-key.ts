@@ -12,7 +12,7 @@ import { mark } from "./words.ts";
 export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[]): Promise<void> {
   const { name, secret = "" } = key;
   const isPublic = visit.scope.listener === "public";
-  // Callers use the public listener, whose address the admin page contains.
+  // Callers use the public listener: the admin page contains its address.
   const gateway = isPublic ? location.origin : (document.body.dataset["publicUrl"] ?? location.origin);
   const command = `curl -s ${gateway}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
   const tested = element("div", { role: "status" });
@@ -20,12 +20,12 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
     `New key: ${name}`,
     secret,
     ...said.map((words) => element("p", {}, words)),
-    element("h3", {}, "A first call"),
+    element("h3", {}, "First request"),
     element("pre", {}, element("code", {}, command)),
     element(
       "div",
       { class: "row wrap" },
-      copyButton("Copy the call", () => command),
+      copyButton("Copy request", () => command),
       ...(isPublic ? [testButton(secret, tested)] : []),
     ),
     ...(isPublic ? [tested] : []),
@@ -34,12 +34,12 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
 
 /** Tests on the page's own listener, which avoids a cross-origin call. */
 function testButton(secret: string, tested: HTMLElement): HTMLButtonElement {
-  return button("Make a test call", async () => {
+  return button("Send a test request", async () => {
     const outcome = await toldIn(tested, () => ask<KeyDescription>("/v1/me", secret));
     if (outcome.ok) tested.append(element("p", {}, mark("good", "It works."), ` ${whoIs(outcome.data)}`));
   });
 }
 
 function whoIs({ app, workspace, key }: KeyDescription): string {
-  return `The gateway knows it as ${key.name}, ${app === null ? "an administrator" : `of the app ${app.name}`} in ${workspace.slug}.`;
+  return `Authenticated as ${key.name}, ${app === null ? "an administrator" : `of the app ${app.name}`} in ${workspace.slug}.`;
 }

@@ -7,18 +7,17 @@ import { countText, hoursText, link, usdText } from "./words.ts";
 
 type Amounts = WorkspaceUsage["totals"][number];
 
-const HEADS = ["When", "Who pays", "Calls", "Failed", "Audio", "Chat tokens", "Charged", "At list prices"];
+const HEADS = ["Period", "Billing", "Calls", "Failed", "Audio", "Chat tokens", "Charged", "At list prices"];
 
 export function overviewFigures(visit: Visit, usage: WorkspaceUsage): readonly Node[] {
   const { totals, data, to } = usage;
-  const more = element("p", {}, link(visit.link("usage"), "Usage in detail"));
-  if (totals.length === 0)
-    return [element("p", {}, "No provider was called in the last 30 days, the sandbox among them."), more];
+  const more = element("p", {}, link(visit.link("usage"), "Usage details"));
+  if (totals.length === 0) return [element("p", {}, "No provider or sandbox calls in the last 30 days."), more];
   // `to` is the end of the last day, which is today.
   const today = new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
   const rows = data.filter(({ day }) => day === today);
   return [
-    table("Calls to providers; one request may make several. Days are UTC.", HEADS, [
+    table("Calls to providers. One request may make several. Days are in UTC.", HEADS, [
       ...(rows.length === 0 ? [["Today", ...NOTHING]] : rows.map((row) => rowOf("Today", row))),
       ...totals.map((row) => rowOf("30 days", row)),
     ]),

@@ -28,7 +28,7 @@ import { failureLine, tried } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 import { part } from "./words.ts";
 
-const SANDBOX = "Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.";
+const SANDBOX = "Requests use the sandbox, which returns simulated text. No provider is connected.";
 /** The last 30 days, including today. */
 const USAGE = "/usage?group_by=day";
 const FAILED = "/requests?outcome=failed&limit=5";
@@ -57,7 +57,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
-      concern("Health of providers", health, (report) => restingModels(visit, report)),
+      concern("Provider health", health, (report) => restingModels(visit, report)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
     figuresPart(visit, usage),
@@ -71,8 +71,8 @@ function firstPlatformSteps(
   routes: Outcome<Page<RouteView>>,
   usage: Outcome<WorkspaceUsage>,
 ): readonly Node[] {
-  if (!connections.ok) return [part("First steps", failureLine(connections))];
-  if (!routes.ok) return [part("First steps", failureLine(routes))];
+  if (!connections.ok) return [part("Getting started", failureLine(connections))];
+  if (!routes.ok) return [part("Getting started", failureLine(routes))];
   // The error is shown with the usage figures.
   if (!usage.ok) return [];
   const setUp = { connections: connections.data, routes: routes.data, usage: usage.data };
@@ -93,7 +93,7 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
   return [
     ...firstWorkspaceSteps(visit, apps, keys, usage),
     ...(usage.ok && isSandboxAlone(usage.data)
-      ? [notice(`Every call of the last 30 days was simulated. ${SANDBOX}`)]
+      ? [notice(`All calls in the last 30 days were simulated. ${SANDBOX}`)]
       : []),
     ...concernsView([
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
@@ -113,8 +113,8 @@ function firstWorkspaceSteps(
   keys: Outcome<Page<KeyView>>,
   usage: Outcome<WorkspaceUsage>,
 ): readonly Node[] {
-  if (!apps.ok) return [part("First steps", failureLine(apps))];
-  if (!keys.ok) return [part("First steps", failureLine(keys))];
+  if (!apps.ok) return [part("Getting started", failureLine(apps))];
+  if (!keys.ok) return [part("Getting started", failureLine(keys))];
   // The error is shown with the usage figures.
   if (!usage.ok) return [];
   return workspaceSteps(visit, { apps: apps.data, keys: keys.data, usage: usage.data });

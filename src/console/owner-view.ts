@@ -14,6 +14,6 @@ export const fileTag = (owned: Owned): readonly Node[] => (isOfFile(owned) ? [ta
 
 /** Replaces the actions. `more`: actions that remain possible. */
 export function fileNotice(what: string, more = ""): HTMLElement {
-  const words = `The configuration file owns this ${what}, so it is changed there and read here. After a change there, patchbay apply brings it into force.`;
+  const words = `Managed by the configuration file: this ${what} is read-only here. Edit the file, then run patchbay apply.`;
   return element("p", { class: "notice" }, more === "" ? words : `${words} ${more}`);
 }

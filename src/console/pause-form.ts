@@ -33,38 +33,38 @@ export function pausePart(visit: Visit, { id, models, pauses }: Pausing): Node {
       {
         kind: "select",
         name: "model",
-        label: "What to pause",
+        label: "Model",
         choices: [[ALL_MODELS, "All models"], ...models.map((model) => [model, model] as const)],
         value: models.includes(requestedModel) ? requestedModel : ALL_MODELS,
         isRequired: true,
       },
-      { kind: "select", name: "duration_seconds", label: "For how long", choices: DURATIONS, isRequired: true },
+      { kind: "select", name: "duration_seconds", label: "Duration", choices: DURATIONS, isRequired: true },
       {
         kind: "text",
         name: "reason",
-        label: "Why",
-        hint: "For others who administer, and for the audit log. No caller is told.",
+        label: "Reason",
+        hint: "Shown to administrators and in the audit log, not to callers.",
         placeholder: "announced outage",
       },
     ],
-    submit: "Pause it",
+    submit: "Pause",
     confirm: ({ model, duration_seconds: seconds }) =>
-      confirmed(`Pause ${nameOf(id, model)}?`, lossOf(seconds), "Pause it"),
+      confirmed(`Pause ${nameOf(id, model)}?`, lossOf(seconds), "Pause"),
     send: ({ model, duration_seconds: seconds, ...body }) =>
       visit.ask("POST", `${placePath(visit, ofScope(id))}/pause`, {
         body: { ...body, model: modelOf(model), duration_seconds: Number(seconds) },
       }),
     done: async () => {
-      visit.say("It is paused.");
+      visit.say("Paused.");
       await visit.redraw();
     },
   });
   return part(
-    "Pause it",
+    "Pause",
     element(
       "p",
       {},
-      "When its provider announces an outage, or delivers what cannot be used: nothing is sent there until the time is over, or until you resume it.",
+      "Use this during provider outages or quality problems. No requests are sent until the pause ends or you resume it.",
     ),
     ...(pauses.length === 0 ? [] : [pausesTable(visit, pauses)]),
     form,
@@ -81,5 +81,5 @@ const modelOf = (selection: unknown): string | null =>
 
 function lossOf(seconds: unknown): string {
   const [, duration = ""] = DURATIONS.find(([value]) => value === seconds) ?? [];
-  return `For ${duration} no process sends it anything that is new; what is under way goes on. The next targets of the routes serve. Where there is none, callers are refused with 503 and jobs wait.`;
+  return `For ${duration} no process sends new requests to it. Calls in progress continue. Routes use their next target. Without one, requests are rejected with 503 and jobs wait.`;
 }

@@ -27,7 +27,7 @@ export function pausedBy(pauses: readonly PauseView[], place: Place): PauseView 
   );
 }
 
-const HEADS = ["What", "Until", "Why", "Since, and by whom", "Change"];
+const HEADS = ["Model", "Until", "Reason", "Created", "Change"];
 
 export function pausesTable(visit: Visit, pauses: readonly PauseView[]): Node {
   const rows = pauses.map((pause) => [
@@ -41,13 +41,9 @@ export function pausesTable(visit: Visit, pauses: readonly PauseView[]): Node {
     timeView(pause.until),
     orNone(pause.reason),
     element("div", {}, timeView(pause.created_at), " ", element("code", {}, pause.created_by)),
-    resumeButton(
-      visit,
-      pause,
-      `What routes name of ${placeText(pause)} is called again from now on, by every process.`,
-    ),
+    resumeButton(visit, pause, `Every process calls ${placeText(pause)} again from now on.`),
   ]);
-  return table("Sent nothing until then, by any process", HEADS, rows);
+  return table("Manual pauses on all processes", HEADS, rows);
 }
 
 /** `what`: the effect. Circuits that are open after failures are closed too. */
@@ -57,13 +53,11 @@ export function resumeButton(visit: Visit, place: Place, what: string): HTMLElem
     label: "Resume",
     name: `Resume ${placeText(place)}`,
     tone: "plain",
-    title: `Let ${placeText(place)} serve again?`,
+    title: `Resume ${placeText(place)}?`,
     what,
     run: () => visit.ask<Resumption>("POST", `${placePath(visit, place)}/resume`, { body: { model } }),
     done: async ({ still_paused: left }) => {
-      visit.say(
-        `${placeText(place)} ${left.length === 0 ? "serves again" : `stays paused, with all of ${connection}`}.`,
-      );
+      visit.say(`${placeText(place)} ${left.length === 0 ? "resumed" : `remains paused, with all of ${connection}`}.`);
       await visit.redraw();
     },
   });

@@ -20,13 +20,13 @@ async function all(visit: Visit): Promise<readonly Node[]> {
   const plans = await listView<PlanView>(visit, {
     caption: "Plans, by name",
     path: "/plans",
-    heads: ["Plan", "Chat tokens each month", "Credits"],
+    heads: ["Plan", "Chat tokens per month", "Credits"],
     row: (plan) => [
       element("span", {}, link(visit.link("plans", [plan.id]), plan.id), ...fileTag(plan)),
       countText(plan.monthly_chat_tokens),
       usdText(plan.credits_usd),
     ],
-    empty: "No plans yet. A workspace without one has no credit check: its budgets alone limit it. Make a plan below.",
+    empty: "No plans yet. Workspaces without a plan have no credit check; only budgets apply. Create a plan below.",
   });
   const form = formView<PlanView>({
     fields: [
@@ -36,18 +36,18 @@ async function all(visit: Visit): Promise<readonly Node[]> {
         label: "Name",
         isRequired: true,
         placeholder: "team",
-        hint: "It stays. Workspaces are put on the plan by it.",
+        hint: "Used to assign workspaces. Cannot be changed later.",
       },
       ...fieldsOf(null),
     ],
-    submit: "Make the plan",
+    submit: "Create plan",
     send: (body) => visit.ask("POST", "/plans", { body }),
     done: ({ id }) => {
-      visit.say(`The plan ${id} is made. No workspace is on it yet.`);
+      visit.say(`The plan ${id} was created. No workspace uses it yet.`);
       return visit.redraw();
     },
   });
-  return [plans, part("Make a plan", form)];
+  return [plans, part("Create a plan", form)];
 }
 
 function fieldsOf(plan: PlanView | null): readonly Field[] {
@@ -55,10 +55,10 @@ function fieldsOf(plan: PlanView | null): readonly Field[] {
     {
       kind: "number",
       name: "monthly_chat_tokens",
-      label: "Chat tokens each month",
+      label: "Chat tokens per month",
       value: plan === null ? "" : `${plan.monthly_chat_tokens}`,
       placeholder: "0",
-      hint: "Plain chat draws on these first. They begin anew with each month (UTC).",
+      hint: "Used first by plain chat. They reset every month (UTC).",
     },
     {
       kind: "text",
@@ -66,7 +66,7 @@ function fieldsOf(plan: PlanView | null): readonly Field[] {
       label: "Credits in US dollars",
       value: plan?.credits_usd ?? "",
       placeholder: "0.00",
-      hint: "Once, not each month. What the tokens do not cover draws on them. A workspace can be granted more beside them.",
+      hint: "Granted once, not monthly. Used for everything the tokens do not cover. A workspace can be granted additional credits.",
     },
   ];
 }
@@ -76,55 +76,55 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
   const [answer, workspaces] = await Promise.all([
     visit.readWithEtag<PlanView>(path),
     listView<WorkspaceView>(visit, {
-      caption: "Workspaces on it, newest first",
+      caption: "Workspaces on this plan, newest first",
       path: `/workspaces?plan=${encodeURIComponent(id)}`,
-      heads: ["Workspace", "Made"],
+      heads: ["Workspace", "Created"],
       row: ({ slug, created_at: created }) => [link(linkTo(slug, "credits"), `Credits of ${slug}`), timeView(created)],
       empty: "No workspace is on this plan.",
     }),
   ]);
   const backLink = link(visit.link("plans"), "All plans");
   const [plan, ...removal] = planParts(visit, path, answer);
-  return [backLink, plan, part("Who is on it", workspaces), ...removal];
+  return [backLink, plan, part("Workspaces", workspaces), ...removal];
 }
 
 function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<PlanView>): readonly [Node, ...Node[]] {
   if (isOfFile(plan)) {
     const facts = factList([
-      ["Chat tokens each month", countText(plan.monthly_chat_tokens)],
+      ["Chat tokens per month", countText(plan.monthly_chat_tokens)],
       ["Credits", usdText(plan.credits_usd)],
     ]);
-    const view = part("What it includes", fileNotice("plan"), facts);
+    const view = part("Included", fileNotice("plan"), facts);
     view.querySelector("h2")?.append(...fileTag(plan));
     return [view];
   }
   const form = formView<PlanView>({
     fields: fieldsOf(plan),
-    submit: "Save the plan",
+    submit: "Save",
     send: (body) => visit.ask("PUT", path, { body, ifMatch: etag }),
     confirm: () =>
       confirmed(
         "Change this plan?",
-        `It holds at once for every workspace on ${plan.id}. What was drawn stays drawn: whoever has drawn more than the plan includes then is refused.`,
-        "Change it",
+        `It applies immediately to every workspace on ${plan.id}. Recorded usage is kept: workspaces that have used more than the plan includes are rejected.`,
+        "Save",
       ),
     done: ({ id }) => {
-      visit.say(`The plan ${id} is changed.`);
+      visit.say(`The plan ${id} was changed.`);
       return visit.redraw();
     },
     again: () => visit.redraw(),
   });
-  return [part("What it includes", form), part("Remove it", removalOf(visit, path, plan, etag))];
+  return [part("Included", form), part("Remove", removalOf(visit, path, plan, etag))];
 }
 
 function removalOf(visit: Visit, path: string, { id }: PlanView, etag: string | null): Node {
   return actionView({
-    label: "Remove this plan",
+    label: "Remove plan",
     title: "Remove this plan?",
-    what: `Only a plan that no workspace is on can be removed. ${id} can be made again later.`,
+    what: `Only a plan without workspaces can be removed. ${id} can be created again later.`,
     run: () => visit.ask("DELETE", path, { ifMatch: etag }),
     done: () => {
-      visit.say(`The plan ${id} is removed.`);
+      visit.say(`The plan ${id} was removed.`);
       visit.go(visit.link("plans"));
     },
     again: () => visit.redraw(),

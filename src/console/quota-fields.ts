@@ -6,7 +6,7 @@ type Quota = KeyView["quota"];
 
 const FIGURES: readonly (readonly [name: keyof Quota, label: string, words: string])[] = [
   ["requests_per_minute", "Requests per minute", "requests per minute"],
-  ["concurrent", "Requests at the same time", "requests at the same time"],
+  ["concurrent", "Concurrent requests", "concurrent requests"],
   ["audio_seconds_per_hour", "Seconds of audio per hour", "seconds of audio per hour"],
   ["tokens_per_minute", "Chat tokens per minute", "chat tokens per minute"],
 ];

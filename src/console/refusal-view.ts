@@ -4,12 +4,12 @@ import { button, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
 
 const OVERTAKEN = [
-  "Somebody else changed it meanwhile",
-  "Nothing of yours was saved, for it would have undone theirs. Read it anew, and change what is there now.",
+  "Conflict: changed by another user",
+  "Your changes were not saved, because they would overwrite the other change. Reload and try again.",
 ] as const;
 const ARRIVED = [
-  "The first try did arrive",
-  "Its answer was lost on the way, but what was filled in then was done. What is filled in now was not. Read anew what there is.",
+  "The first attempt succeeded",
+  "Its response was lost, but those values were saved. The current values were not. Reload to see the saved state.",
 ] as const;
 /** 412: the object has changed since it was read. 428: it did not exist when it was read, and does now. */
 const WORDS: Readonly<Record<string, readonly [title: string, what: string]>> = {
@@ -32,6 +32,6 @@ export function refusalView(
     { class: "failure", role: "alert" },
     element("h2", {}, title),
     element("p", {}, what),
-    element("div", { class: "row" }, button("Read it anew", again)),
+    element("div", { class: "row" }, button("Reload", again)),
   );
 }

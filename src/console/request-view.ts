@@ -18,15 +18,15 @@ export async function showRequest(visit: Visit, id: string): Promise<readonly No
   return [
     link(visit.link("requests"), "All requests"),
     traceView(record),
-    ...(attempts.length === 0 ? [] : [part("What each call used, and proof of what came back", usedTable(attempts))]),
-    ...(job === null ? [] : [part("The job it started", jobFacts(visit, job))]),
-    part("The request", factList([...ownerFacts, ...factsOf(record)])),
+    ...(attempts.length === 0 ? [] : [part("Provider calls", usedTable(attempts))]),
+    ...(job === null ? [] : [part("Job", jobFacts(visit, job))]),
+    part("Request", factList([...ownerFacts, ...factsOf(record)])),
   ];
 }
 
 /** By name, if it still exists. */
 async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView): Promise<readonly Fact[]> {
-  if (workspace === null || workspace === undefined) return [["Whose", "nobody's: it came without a valid key"]];
+  if (workspace === null || workspace === undefined) return [["Owner", "none (no valid key)"]];
   const isPlatform = visit.scope.workspace === null;
   const below = isPlatform ? `/workspaces/${workspace}` : "";
   const [named, keyed] = await Promise.all([
@@ -36,7 +36,7 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
   const at = (screen: string, path: readonly string[], text: string): Node =>
     link(linkTo(isPlatform ? workspace : visit.scope.workspace, screen, path), text);
   const removed = (name: string | null | undefined): Node | string =>
-    name ? element("code", {}, name) : "none: it is an administrator's key";
+    name ? element("code", {}, name) : "none (administrator key)";
   return [
     ...(isPlatform ? [["Workspace", at("overview", [], workspace)] as const] : []),
     ["App", named?.ok === true ? at("apps", [named.data.id], named.data.name) : removed(app)],
@@ -50,14 +50,14 @@ function factsOf(record: RequestRecordView): readonly Fact[] {
   const { input_tokens: tokensIn, output_tokens: tokensOut, audio_seconds: audio } = usage;
   const facts: (Fact | null)[] = [
     ["Endpoint", element("code", {}, record.endpoint)],
-    ["When", timeView(record.created_at)],
-    ["Answer", record.code === null ? `${record.status}` : `${record.status} ${record.code}`],
-    record.test_mode ? ["Mode", "test: the sandbox answers in every provider's place"] : null,
-    ["Asked for", asked === null ? "–" : [asked.capability, ...asked.features].join(", ")],
-    asked === null || asked.preferences.length === 0 ? null : ["If it could be had", asked.preferences.join(", ")],
+    ["Time", timeView(record.created_at)],
+    ["Response", record.code === null ? `${record.status}` : `${record.status} ${record.code}`],
+    record.test_mode ? ["Mode", "test: the sandbox answers"] : null,
+    ["Requested", asked === null ? "–" : [asked.capability, ...asked.features].join(", ")],
+    asked === null || asked.preferences.length === 0 ? null : ["Preferred", asked.preferences.join(", ")],
     asked === null || asked.profile === null ? null : ["Profile", asked.profile],
-    asked?.stream === true ? ["Answer as", "a stream"] : null,
-    asked?.dry_run === true ? ["Dry run", "nothing was to be called"] : null,
+    asked?.stream === true ? ["Response format", "stream"] : null,
+    asked?.dry_run === true ? ["Dry run", "no provider call"] : null,
     ["Purpose", purposeText(record)],
     route ? ["Route", version ? `${route}, version ${version}` : route] : null,
     ["Decision", decisionText(record)],
@@ -89,9 +89,9 @@ function purposeText({ purpose }: RequestRecordView): string {
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
-  body: "sent in the body",
-  header: "sent as a header",
-  app_default: "the app's default",
+  body: "from the body",
+  header: "from a header",
+  app_default: "app default",
 };
 
 function jobFacts(visit: Visit, { id, status, code }: NonNullable<RequestRecordView["job"]>): HTMLElement {
@@ -99,24 +99,27 @@ function jobFacts(visit: Visit, { id, status, code }: NonNullable<RequestRecordV
     "div",
     {},
     factList([
-      ["State", status === null ? "gone: a job is kept for 30 days after its end" : mark(JOB_TONES[status], status)],
-      ...(code === null ? [] : [["Ended with", link(`/docs/errors#${code}`, code)] as const]),
+      [
+        "State",
+        status === null ? "deleted: jobs are kept for 30 days after their end" : mark(JOB_TONES[status], status),
+      ],
+      ...(code === null ? [] : [["Error code", link(`/docs/errors#${code}`, code)] as const]),
       ["Job", status === null ? element("code", {}, id) : link(visit.link("jobs", [], { job: id }), id)],
     ]),
-    copyButton("Copy the job's id", () => id),
+    copyButton("Copy job ID", () => id),
   );
 }
 
 function usedTable(attempts: readonly RecordedAttemptView[]): HTMLElement {
   return table(
-    "In the order of the calls",
-    ["Target", "The provider's id of it", "Provider error", "Tokens", "At list prices", "Asked for, and came"],
+    "In call order",
+    ["Target", "Provider request ID", "Provider error", "Tokens", "At list prices", "Requested / delivered"],
     attempts.map((attempt) => [
       `${attempt.position}. ${orNone(attempt.connection)}`,
       attempt.provider_request_id ? element("code", {}, attempt.provider_request_id) : "–",
       failureText(attempt),
       tokensText(attempt),
-      attempt.estimate_usd === null ? "not known" : usdText(attempt.estimate_usd),
+      attempt.estimate_usd === null ? "unknown" : usdText(attempt.estimate_usd),
       proofOf(attempt),
     ]),
   );
@@ -138,7 +141,7 @@ function tokensText({ input_tokens: tokensIn, output_tokens: tokensOut, usage_so
 function proofOf({ receipts }: RecordedAttemptView): Node | string {
   if (receipts.length === 0) return "–";
   const items = receipts.map(({ feature, grade, delivered }) =>
-    element("li", {}, mark(delivered ? "good" : "bad", `${feature}: ${delivered ? grade : "did not come"}`)),
+    element("li", {}, mark(delivered ? "good" : "bad", `${feature}: ${delivered ? grade : "not delivered"}`)),
   );
   return element("ul", { class: "plain" }, ...items);
 }

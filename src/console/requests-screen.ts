@@ -50,12 +50,12 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
-    heads: ["When", "Request, and whose", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
+    heads: ["Time", "Request", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
     row: (request) => rowOf(visit, names, request),
     empty:
       filters === ""
-        ? "No requests yet. Each one is here within 5 s of its end, refused ones too."
-        : "No request fits these filters.",
+        ? "No requests yet. Requests, including rejected ones, appear within 5 s of their end."
+        : "No requests match these filters.",
   });
   return [filterView(visit, [...filterFields, ID]), requests];
 }

@@ -28,24 +28,24 @@ export function publishAction(visit: Visit, read: ReadRoute, to: Version): HTMLE
       visit,
       read.route,
       to,
-      live === null ? "Nothing served before." : `A roll-back leads to version ${live}.`,
+      live === null ? "This is the first published version." : `Roll back to return to version ${live}.`,
     ),
     run: () => switchTo(visit, read, "publish", to),
-    done: () => leave(visit, id, `Version ${to.version} of ${id} serves.`),
+    done: () => leave(visit, id, `Version ${to.version} of ${id} is live.`),
     again: () => visit.redraw(),
   });
 }
 
 export function rollBackAction(visit: Visit, read: ReadRoute, to: Version): HTMLElement {
   const { id, version: live } = read.route;
-  const undoText = `Version ${live ?? ""} stays, and can be rolled back to in turn.`;
+  const undoText = `Version ${live ?? ""} is kept. You can roll back to it.`;
   return actionView<RouteView>({
     label: `Roll back to version ${to.version}`,
     tone: "plain",
     title: `Roll ${id} back to version ${to.version}?`,
     what: whatServes(visit, read.route, to, undoText),
     run: () => switchTo(visit, read, "roll-back", to),
-    done: () => leave(visit, id, `Version ${to.version} of ${id} serves again.`),
+    done: () => leave(visit, id, `Version ${to.version} of ${id} is live again.`),
     again: () => visit.redraw(),
   });
 }
@@ -53,12 +53,12 @@ export function rollBackAction(visit: Visit, read: ReadRoute, to: Version): HTML
 export function removeAction(visit: Visit, { route, etag }: ReadRoute): HTMLElement {
   const { id } = route;
   return actionView({
-    label: "Remove the route",
+    label: "Remove route",
     title: `Remove ${id}?`,
-    what: "It is removed only where no app, key or purpose of another route names it. Jobs that were accepted on it go on. It cannot be undone; a route made anew under its id counts its versions on.",
+    what: "Only a route that no app, key or other route's purpose uses can be removed. Accepted jobs continue. This cannot be undone. A new route with the same id continues its version numbers.",
     run: () => visit.ask("DELETE", routePath(id), { ifMatch: etag }),
     done: () => {
-      visit.say(`The route ${id} is removed.`);
+      visit.say(`The route ${id} was removed.`);
       visit.go(visit.link("routes"));
     },
     again: () => visit.redraw(),
@@ -78,15 +78,15 @@ function whatServes(visit: Visit, route: RouteView, to: Version, undoText: strin
     element(
       "p",
       {},
-      `It serves from the next request on, on every process within 5 s. Jobs that were accepted keep the version they were accepted on. ${undoText}`,
+      `It takes effect from the next request on, on every process within 5 s. Accepted jobs keep their version. ${undoText}`,
     ),
     ...(definition === null
       ? []
       : [
-          element("p", {}, "Compared with what serves now:"),
+          element("p", {}, "Compared with the live version:"),
           changesView(routeDiff(asDefinition(definition), to.definition)),
         ]),
-    element("p", {}, tryLink(visit, route, to.version, "Try a request on it first, without calling anybody")),
+    element("p", {}, tryLink(visit, route, to.version, "Dry-run a request on it first")),
   );
 }
 

@@ -26,7 +26,7 @@ export async function readRoutes(visit: Visit): Promise<KnownRoutes> {
   return { routes, areAll: false };
 }
 
-const labelOf = ({ id, version }: RouteView): string => (version === null ? `${id} (a draft: serves nobody)` : id);
+const labelOf = ({ id, version }: RouteView): string => (version === null ? `${id} (draft, not published)` : id);
 
 interface RouteField {
   readonly name: string;
@@ -41,7 +41,7 @@ export function routeField({ routes, areAll }: KnownRoutes, { name, label, hint,
   const common = { name, label, hint, isRequired: none === null, ...(value === null ? {} : { value }) };
   const ids = [...routes.keys()];
   if (!areAll) {
-    const known = ids.length === 0 ? "The operator names the platform's." : `Known here: ${ids.join(", ")}.`;
+    const known = ids.length === 0 ? "Shared routes are set by the operator." : `Known here: ${ids.join(", ")}.`;
     const empty = none === null ? "" : ` Empty: ${none}.`;
     return { kind: "text", ...common, hint: `${hint}${empty} ${known}`, suggestions: ids };
   }

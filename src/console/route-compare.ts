@@ -19,11 +19,7 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
   ]);
   const { from, to } = chosenOf(visit, route);
   const backLink = link(visit.link("routes", [id]), `The route ${id}`);
-  if (from === null || to === null)
-    return [
-      backLink,
-      element("p", { class: "empty" }, "There is one version, so there is nothing to compare it with."),
-    ];
+  if (from === null || to === null) return [backLink, element("p", { class: "empty" }, "There is only one version.")];
   const [before, after] = await Promise.all(
     [from, to].map(
       async (version) =>
@@ -42,11 +38,7 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
     part(
       `From version ${before.version} to version ${after.version}`,
       changesView(changes),
-      element(
-        "p",
-        {},
-        tryLink(visit, route, after.version, "What it changes for a request, tried without calling anybody"),
-      ),
+      element("p", {}, tryLink(visit, route, after.version, "Dry-run a request to see the effect")),
     ),
     ...switchPart(visit, { route, etag }, after),
   ];
@@ -77,10 +69,10 @@ function switchPart(visit: Visit, read: ReadRoute, { version, state, definition 
   return [
     state === "draft"
       ? part(
-          "Let it serve?",
-          element("p", {}, `Version ${version} is a draft: it serves nobody until it is published.`),
+          "Publish?",
+          element("p", {}, `Version ${version} is a draft. It takes effect when published.`),
           publishAction(visit, read, to),
         )
-      : part("Let it serve again?", rollBackAction(visit, read, to)),
+      : part("Roll back?", rollBackAction(visit, read, to)),
   ];
 }

@@ -35,19 +35,19 @@ export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
       label: "Name",
       isRequired: true,
       placeholder: "speech",
-      hint: "Apps, keys and purposes name it so. It stays.",
+      hint: "Referenced by apps, keys and purposes. Cannot be changed later.",
     },
     send: (body) => visit.ask("POST", "/routes", { body }),
     done: ({ id }) => {
-      visit.say(`${id} is made. It is a draft: publish it, and it serves.`);
+      visit.say(`${id} was created as a draft. Publish it to make it live.`);
       visit.go(visit.link("routes", [id]));
     },
   };
-  return [backLink, part("A new route", editorView(editor, NEW_ROUTE))];
+  return [backLink, part("New route", editorView(editor, NEW_ROUTE))];
 }
 
 function noModelYet(visit: Visit): HTMLElement {
-  const reason = "A route leads to models, and no connection has one yet: connect a provider, or declare what it has. ";
+  const reason = "A route needs models, and no connection offers one yet. Connect a provider or declare its models. ";
   return element("p", { class: "empty" }, reason, link(visit.link("connections"), "Connections"));
 }
 
@@ -71,7 +71,7 @@ export async function editRoute(visit: Visit, id: string): Promise<readonly Node
   return [
     backLink,
     part(
-      `A new version of ${id}`,
+      `New version of ${id}`,
       ...beginView(visit, route, begin === definition),
       editorView(editor, asDefinition(written)),
     ),
@@ -86,16 +86,16 @@ function beginView(visit: Visit, { id, draft, version }: RouteView, isLive: bool
       element(
         "p",
         {},
-        `It begins as version ${version ?? ""}, which serves. `,
-        ...(draft === null ? [] : [to("draft", `Begin with the draft, version ${draft.version}`), "."]),
+        `Based on version ${version ?? ""}, which is live. `,
+        ...(draft === null ? [] : [to("draft", `Start from the draft, version ${draft.version}`), "."]),
       ),
     ];
   return [
     element(
       "p",
       {},
-      `It begins as version ${draft?.version ?? ""}, a draft that serves nobody. `,
-      ...(version === null ? [] : [to("live", `Begin with version ${version}, which serves`), "."]),
+      `Based on version ${draft?.version ?? ""}, a draft. `,
+      ...(version === null ? [] : [to("live", `Start from version ${version}, which is live`), "."]),
     ),
   ];
 }
@@ -103,13 +103,13 @@ function beginView(visit: Visit, { id, draft, version }: RouteView, isLive: bool
 /** Opens the comparison with the live version, if the draft can be published. */
 function afterSaving(visit: Visit, before: RouteView, { id, version, draft }: RouteView): void {
   if (draft === null) {
-    visit.say("Nothing differs from what serves, so no version was written.");
+    visit.say("No changes to the live version, so no version was saved.");
     return visit.go(visit.link("routes", [id]));
   }
   visit.say(
     draft.version === before.draft?.version
-      ? `Nothing differs from version ${draft.version}, the draft, so no version was written.`
-      : `Version ${draft.version} is written. It serves nobody until it is published.`,
+      ? `No changes to version ${draft.version}, the draft, so no version was saved.`
+      : `Version ${draft.version} was saved as a draft. Publish it to make it live.`,
   );
   if (version === null) return visit.go(visit.link("routes", [id]));
   visit.go(visit.link("routes", [id, "compare"], { from: `${version}`, to: `${draft.version}` }));
@@ -132,11 +132,11 @@ function editorView(editor: Editor, definition: Definition): HTMLElement {
       );
     return formView<RouteView>({
       fields,
-      submit: "Save as a draft",
+      submit: "Save draft",
       send: (input) => editor.send(withHiddenFields(input)),
       done: editor.done,
       again: () => editor.visit.redraw(),
-      also: { label: "Write it as JSON", press: (input) => show(asJson(withHiddenFields(input))) },
+      also: { label: "Edit as JSON", press: (input) => show(asJson(withHiddenFields(input))) },
     });
   };
   const asJson = (from: Body): HTMLElement =>
@@ -145,18 +145,18 @@ function editorView(editor: Editor, definition: Definition): HTMLElement {
         {
           kind: "json",
           name: "definition",
-          label: "The route",
+          label: "Route",
           isRequired: true,
-          hint: "As the configuration file has it, in JSON.",
+          hint: "JSON, in the format of the configuration file.",
           value: JSON.stringify(from, null, 2),
         },
       ],
-      submit: "Save as a draft",
+      submit: "Save draft",
       send: ({ definition: written }) => editor.send(written as Body),
       done: editor.done,
       again: () => editor.visit.redraw(),
       also: {
-        label: "Write it as a form",
+        label: "Edit as form",
         press: ({ definition: written }) => show(asForm(writtenRoute(written))),
       },
     });
@@ -176,8 +176,8 @@ function fieldsOf({ visit, models, idField }: Editor, from: Definition): readonl
     {
       kind: "custom",
       name: "targets",
-      label: "Targets, in the order they are tried",
-      hint: "A target that cannot do what a request needs is passed over; after a failure the next one is tried.",
+      label: "Targets, in order of preference",
+      hint: "Targets that lack a requested feature are skipped. After a failure the next target is tried.",
       ...rows,
     },
     ...SWITCHES.map(([name, label, hint]): Field => ({ kind: "check", name, label, hint, value: from[name] === true })),
@@ -187,8 +187,8 @@ function fieldsOf({ visit, models, idField }: Editor, from: Definition): readonl
           {
             kind: "checks",
             name: "accept_weak",
-            label: "Features for which a weak emulation counts",
-            hint: "Weak: it gives less than the feature promises. Where it is not ticked, such a target is passed over.",
+            label: "Accept weak emulation for",
+            hint: "A weak emulation delivers less than the feature promises. If not selected, such targets are skipped.",
             choices: weak.map((name) => [name, name] as const),
             value: accepted,
           } satisfies Field,

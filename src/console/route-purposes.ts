@@ -26,12 +26,12 @@ export function purposesPart(visit: Visit, route: RouteView): HTMLElement {
       ? element(
           "p",
           { class: "soft" },
-          "None. A purpose is a name that callers send; it selects a route and fills in what they leave out.",
+          "None. A purpose is a name that callers send. It selects a route and provides defaults.",
         )
-      : purposeTable(purposes, "Offered to every app on this route", nameOf),
+      : purposeTable(purposes, "Available to every app on this route", nameOf),
     ...(canChange ? [element("p", {}, add)] : []),
     ...(route.version === null && !isOfFile(route)
-      ? [element("p", { class: "soft" }, "Purposes are added once the route serves: publish a version first.")]
+      ? [element("p", { class: "soft" }, "Publish a version before adding purposes.")]
       : []),
   );
 }
@@ -64,7 +64,7 @@ export async function changePurpose(visit: Visit, id: string, label: string): Pr
       );
       return visit.ask("PUT", pathOf(id, String(typed)), { body: rest, ifMatch: etag });
     },
-    done: ({ version }) => leave(`The purpose is saved: version ${version} of ${id} serves.`)(),
+    done: ({ version }) => leave(`The purpose was saved: version ${version} of ${id} is live.`)(),
     again: () => visit.redraw(),
   });
   const parts = [
@@ -81,10 +81,10 @@ function wordsOf({ draft, version }: RouteView): readonly Node[] {
   const message = element(
     "p",
     {},
-    `Saving makes a version from the one that serves, ${version ?? ""}, and publishes it at once. A roll-back leads back.`,
+    `Saving creates a version from the live one, ${version ?? ""}, and publishes it immediately. You can roll back.`,
   );
   if (draft === null) return [message];
-  const warning = `Version ${draft.version} is a draft that was written before and will not hold this change: publishing it later takes it back.`;
+  const warning = `Version ${draft.version} is an older draft without this change. Publishing it later reverts the change.`;
   return [message, element("p", { class: "warning" }, warning)];
 }
 
@@ -94,13 +94,13 @@ function removalPart(
   leave: (message: string) => () => void,
 ): HTMLElement {
   return part(
-    "Take it away",
+    "Remove",
     actionView({
-      label: "Take the purpose away",
+      label: "Remove purpose",
       title: `Take ${label} from ${id}?`,
-      what: "From the next request on callers who send it go on without it, or are refused where they insist on it (purpose_policy strict). It is a version of the route: a roll-back brings it back.",
+      what: "Requests that send it continue without it, or are rejected with purpose_policy strict. This creates a version of the route; roll back to restore the purpose.",
       run: () => visit.ask("DELETE", pathOf(id, label), { ifMatch: etag }),
-      done: leave(`${id} publishes ${label} no more.`),
+      done: leave(`${id} no longer publishes ${label}.`),
       again: () => visit.redraw(),
     }),
   );

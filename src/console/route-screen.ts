@@ -25,7 +25,7 @@ export async function showRoute(visit: Visit, id: string): Promise<readonly Node
     purposesPart(visit, route),
     versions,
     tryPart(visit, route),
-    ...(isOfFile(route) ? [] : [part("Remove it", removeAction(visit, read))]),
+    ...(isOfFile(route) ? [] : [part("Remove", removeAction(visit, read))]),
   ];
 }
 
@@ -33,9 +33,9 @@ function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | 
   const { route } = read;
   const { id, version, draft, updated_at: changed, created_at: createdAt } = route;
   const facts = factList([
-    ["Serves", version === null ? mark("warn", "nothing yet") : mark("good", `version ${version}`)],
+    ["Live", version === null ? mark("warn", "not published") : mark("good", `version ${version}`)],
     ["Draft", draft === null ? "none" : mark("warn", `version ${draft.version}`)],
-    ["Made", timeView(createdAt)],
+    ["Created", timeView(createdAt)],
     ["Changed", timeView(changed)],
   ]);
   const canCompare = draft === null ? before !== null : version !== null;
@@ -50,9 +50,9 @@ function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | 
           ? []
           : [rollBackAction(visit, read, { ...before, definition: asDefinition(before.definition) })]),
       ];
-  const compare = draft === null ? "Compare with what served before" : "Compare with what serves";
+  const compare = draft === null ? "Compare with the previous version" : "Compare with live";
   return part(
-    "What serves",
+    "Live version",
     facts,
     element(
       "div",
@@ -78,8 +78,8 @@ function targetsPart(route: RouteView): HTMLElement {
   return part(
     "Targets",
     table(
-      `In the order they are tried, ${versionName}`,
-      ["Place", "Connection", "Model", "Profiles", "Settings", "First content of a chat within"],
+      `In order of preference, ${versionName}`,
+      ["Position", "Connection", "Model", "Profiles", "Settings", "First chat content timeout"],
       rows,
     ),
     switchesView(definition),
@@ -89,11 +89,11 @@ function targetsPart(route: RouteView): HTMLElement {
 function switchesView(definition: Definition): HTMLElement {
   const weak = definition["accept_weak"];
   return table(
-    "What holds for all of them",
-    ["Rule", "Set to"],
+    "Options",
+    ["Option", "Value"],
     [
       ...SWITCHES.map(([name, label]) => [label, definition[name] === true ? "yes" : "no"] as const),
-      ["Features for which a weak emulation counts", Array.isArray(weak) && weak.length > 0 ? weak.join(", ") : "none"],
+      ["Accept weak emulation for", Array.isArray(weak) && weak.length > 0 ? weak.join(", ") : "none"],
     ],
   );
 }
@@ -102,12 +102,12 @@ async function versionsPart(visit: Visit, { id, version: live }: RouteView): Pro
   const versions = await listView<RouteVersionView>(visit, {
     caption: "Newest first. A version never changes.",
     path: `${routePath(id)}/versions`,
-    heads: ["Version", "State", "Written", "By", "First served", ""],
+    heads: ["Version", "State", "Created", "Author", "First published", ""],
     row: ({ version, state, created_at: createdAt, actor_key_id: actor, published_at: published }) => [
       `${version}`,
       mark(...VERSION_STATES[state]),
       timeView(createdAt),
-      actor === null ? "the configuration file" : element("code", {}, actor),
+      actor === null ? "configuration file" : element("code", {}, actor),
       timeView(published),
       live === null || state === "live"
         ? ""
@@ -122,14 +122,14 @@ async function versionsPart(visit: Visit, { id, version: live }: RouteView): Pro
 }
 
 function tryPart(visit: Visit, { id, draft }: RouteView): HTMLElement {
-  const by = draft === null ? "" : ", and by the draft";
+  const by = draft === null ? "" : " and by the draft";
   return part(
-    "What would happen?",
+    "Dry run",
     element(
       "p",
       {},
-      `Where a request with any recording and any options would go, by what serves${by}, and why. Nothing is called.`,
+      `Shows how a request with any recording and options would be routed by the live version${by}. No provider is called.`,
     ),
-    element("p", {}, buttonLink(visit.link("routes", [id, "try"]), "Try it without calling anybody")),
+    element("p", {}, buttonLink(visit.link("routes", [id, "try"]), "Start dry run")),
   );
 }

@@ -78,22 +78,26 @@ export const VERSION_STATES: Readonly<
 > = {
   live: ["good", "serves"],
   draft: ["warn", "draft"],
-  retired: ["soft", "served before"],
+  retired: ["soft", "previously live"],
 };
 
 /** Boolean fields of a route, with their effect. */
 export const SWITCHES = [
-  ["profile_override_allowed", "A request may choose its profile", "By response_profile."],
+  ["profile_override_allowed", "Requests may select a profile", "With response_profile."],
   [
     "may_pay_twice",
-    "After an unknown outcome the next target is tried, which may pay twice",
-    "Audio: the provider may have done the work and charged for it, only the answer is lost.",
+    "Try the next target after an unknown outcome (may be charged twice)",
+    "Audio: the provider may have completed and billed the work although its response was lost.",
   ],
   [
     "fallback_after_unknown",
-    "Chat: after an unknown outcome without content the next target is tried",
-    "Off: the caller is told, and decides.",
+    "Chat: try the next target after an unknown outcome without content",
+    "Off: the caller gets an error and decides.",
   ],
-  ["split_long_audio", "Audio too long for a model is cut at pauses", "The transcripts are joined."],
-  ["translate_via_chat", "Where no audio target translates, a chat target does", "From the transcript."],
+  [
+    "split_long_audio",
+    "Split audio that is too long for a model",
+    "It is split at pauses and the transcripts are joined.",
+  ],
+  ["translate_via_chat", "Translate with a chat target if no audio target can", "Translates the transcript."],
 ] as const;

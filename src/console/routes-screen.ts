@@ -30,14 +30,14 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const routes = await listView<RouteView>(visit, {
     caption: "Routes, by id",
     path: "/routes",
-    heads: ["Route", "Serves", "Draft", "Targets, in the order they are tried", "Purposes"],
+    heads: ["Route", "Live", "Draft", "Targets, in order of preference", "Purposes"],
     row: (route) => rowOf(visit, route),
     empty:
       visit.scope.workspace === null
-        ? "No routes yet. A route says which models are tried, and in which order; apps and keys name one."
-        : "No routes of this workspace's own. Its apps can name those of the platform; one made here is seen by this workspace alone.",
+        ? "No routes yet. A route defines which models are tried in which order. Apps and keys refer to routes."
+        : "This workspace has no routes of its own. Its apps can use shared routes. Routes created here are visible to this workspace only.",
   });
-  return [element("p", {}, buttonLink(visit.link("routes", [NEW]), "Make a route")), routes];
+  return [element("p", {}, buttonLink(visit.link("routes", [NEW]), "Create a route")), routes];
 }
 
 function rowOf(visit: Visit, route: RouteView): readonly (Node | string)[] {
@@ -45,7 +45,7 @@ function rowOf(visit: Visit, route: RouteView): readonly (Node | string)[] {
   const { targets, purposes } = shownOf(route);
   return [
     element("div", {}, link(visit.link("routes", [id]), id), ...fileTag(route)),
-    version === null ? mark("soft", "nothing yet") : mark("good", `version ${version}`),
+    version === null ? mark("soft", "not published") : mark("good", `version ${version}`),
     draft === null ? "–" : mark("warn", `version ${draft.version}`),
     element("ol", { class: "plain" }, ...targets.map((target) => element("li", {}, nameOf(target)))),
     `${purposes.length}`,

@@ -15,8 +15,8 @@ interface FaultWords {
 
 const DROPS: Readonly<Record<(typeof SIMULATED_DROPS)[number], string>> = {
   diarization: "speakers",
-  "timestamps.word": "times of words",
-  "timestamps.segment": "times of segments",
+  "timestamps.word": "word timestamps",
+  "timestamps.segment": "segment timestamps",
   multichannel: "channels",
   redaction: "redaction",
   keyterms: "key terms",
@@ -28,13 +28,13 @@ const DROPS: Readonly<Record<(typeof SIMULATED_DROPS)[number], string>> = {
 export const FAULTS: Readonly<Record<FaultKind, FaultWords>> = {
   status: {
     title: "An error",
-    says: "The provider answers with this status and its own error.",
+    says: "The provider returns this status with an error in its own format.",
     fields: [
       {
         kind: "number",
         name: "failure.status",
         label: "Status",
-        hint: "400 to 599. 429: too many requests. 401: refused. 500 and 503: trouble of its own.",
+        hint: "400 to 599, for example 429 (rate limit), 401 (unauthorized), 500 or 503 (provider error).",
         isRequired: true,
         value: "503",
       },
@@ -42,40 +42,40 @@ export const FAULTS: Readonly<Record<FaultKind, FaultWords>> = {
         kind: "number",
         name: "failure.retry_after_seconds",
         label: "Retry-After, in seconds",
-        hint: "What the provider says with a 429 or 503.",
+        hint: "Sent by the provider with a 429 or 503.",
       },
     ],
   },
   delay: {
     title: "A slow answer",
-    says: "The answer comes, so much later.",
+    says: "The response is delayed.",
     fields: [
       {
         kind: "number",
         name: "failure.ms",
-        label: "How much later, in milliseconds",
-        hint: "At most 600000, ten minutes.",
+        label: "Delay in milliseconds",
+        hint: "At most 600000 (ten minutes).",
         isRequired: true,
         value: "5000",
       },
     ],
   },
-  stall: { title: "No answer", says: "The provider takes the request and is silent.", fields: [] },
+  stall: { title: "No answer", says: "The provider accepts the request and never responds.", fields: [] },
   reset_after_body: {
     title: "A broken connection",
-    says: "The connection breaks once all is sent: nobody knows what became of the request.",
+    says: "The connection breaks after the request was sent, so its outcome is unknown.",
     fields: [],
   },
-  garbage: { title: "Garbage", says: "A 200 with something that is no answer.", fields: [] },
-  empty: { title: "Nothing was said", says: "A proper answer, without a word in it.", fields: [] },
+  garbage: { title: "Garbage", says: "A 200 with an invalid body.", fields: [] },
+  empty: { title: "Empty transcript", says: "A valid response without any words.", fields: [] },
   drop: {
     title: "A missing feature",
-    says: "The answer lacks what was required of it.",
+    says: "The response lacks a requested feature.",
     fields: [
       {
         kind: "select",
         name: "failure.feature",
-        label: "What it lacks",
+        label: "Missing feature",
         choices: Object.entries(DROPS),
         isRequired: true,
       },
@@ -96,23 +96,23 @@ export function fieldsOf(kind: FaultKind): readonly PlainField[] {
     {
       kind: "select",
       name: "provider",
-      label: "Which simulated provider",
-      hint: "simulated-speech speaks as Deepgram does, simulated-chat as OpenAI.",
-      choices: [[ALL, "All of them"], ...PROVIDERS.map((provider) => [provider, titleOf(provider)] as const)],
+      label: "Simulated provider",
+      hint: "simulated-speech uses Deepgram's protocol, simulated-chat OpenAI's.",
+      choices: [[ALL, "All"], ...PROVIDERS.map((provider) => [provider, titleOf(provider)] as const)],
       isRequired: true,
     },
     {
       kind: "text",
       name: "model",
-      label: "Which model",
-      hint: "As the provider is told it: simulated-speech, nova-3. Empty: all.",
+      label: "Model",
+      hint: "The provider's model name, for example simulated-speech or nova-3. Empty: all.",
       placeholder: "simulated-speech",
     },
     {
       kind: "number",
       name: "times",
-      label: "How many calls",
-      hint: "Then all is well again. Empty: until it is taken back.",
+      label: "Number of calls",
+      hint: "The fault ends after this many calls. Empty: until removed.",
       value: "1",
     },
   ];

@@ -18,10 +18,10 @@ export async function showSandbox(visit: Visit): Promise<readonly Node[]> {
     element(
       "p",
       { class: "notice" },
-      "Only the sandbox's simulated providers are touched: connections of the kind sandbox, and requests with test keys. No real provider is. What is set here holds in the process that answers this page, until it is taken back or the process ends.",
+      "Faults affect only simulated providers: sandbox connections and requests with test keys. They apply to the process that serves this page until they are removed or the process ends.",
     ),
-    part("Done wrong now", ...inForce(visit, faults)),
-    part("Let something go wrong", ...lever(visit)),
+    part("Active faults", ...inForce(visit, faults)),
+    part("Inject fault", ...lever(visit)),
   ];
 }
 
@@ -29,7 +29,7 @@ const replace = (visit: Visit, faults: readonly SandboxFault[]): Promise<Outcome
   visit.ask<SandboxFaults>("PUT", PATH, { body: { faults } });
 
 function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[] {
-  if (faults.length === 0) return [element("p", {}, "Nothing: the simulated providers answer as they should.")];
+  if (faults.length === 0) return [element("p", {}, "None.")];
   const problem = element("div", {});
   const keepOnly = (remaining: readonly SandboxFault[], message: string) => async () => {
     if (!(await toldIn(problem, () => replace(visit, remaining))).ok) return;
@@ -38,28 +38,28 @@ function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[]
   };
   const rows = faults.map((fault, place) => {
     const words = wordsOf(fault.failure);
-    const removeButton = button("Take back", keepOnly(faults.toSpliced(place, 1), `${words}: taken back.`));
-    removeButton.setAttribute("aria-label", `Take back: ${words}`);
+    const removeButton = button("Remove", keepOnly(faults.toSpliced(place, 1), `${words}: removed.`));
+    removeButton.setAttribute("aria-label", `Remove: ${words}`);
     return [
       words,
       fault.provider === undefined ? "all" : titleOf(fault.provider),
       fault.model ?? "all",
-      fault.times === undefined ? "until taken back" : `${fault.times} more`,
+      fault.times === undefined ? "until removed" : `${fault.times} more`,
       removeButton,
     ];
   });
   return [
-    table("Faults in force", ["What", "Provider", "Model", "Calls", "Change"], rows),
-    element("div", { class: "row" }, button("Take all back", keepOnly([], "Everything is taken back."))),
+    table("Active faults", ["Fault", "Provider", "Model", "Calls", "Change"], rows),
+    element("div", { class: "row" }, button("Remove all", keepOnly([], "All faults were removed."))),
     problem,
     element(
       "p",
       {},
-      "Next: send a request with a test key, or to a route with a sandbox connection. Under ",
+      "Next: send a request with a test key, or to a route with a sandbox connection. See ",
       link(visit.link("requests"), "requests"),
-      " stands why it went where it went, under ",
+      " for its routing and ",
       link(visit.link("health"), "providers"),
-      " how the models fare.",
+      " for the health of the models.",
     ),
   ];
 }
@@ -69,7 +69,7 @@ function lever(visit: Visit): readonly Node[] {
   const kind = isFaultKind(requestedFault) ? requestedFault : FIRST;
   const form = formView<SandboxFaults>({
     fields: fieldsOf(kind),
-    submit: "Let it go wrong",
+    submit: "Inject fault",
     send: async ({ failure, provider, ...where }) => {
       // Reread, because some of the faults shown may be used up.
       const now = await visit.ask<SandboxFaults>("GET", PATH);
@@ -84,7 +84,7 @@ function lever(visit: Visit): readonly Node[] {
       return refusedAt(outcome, (param) => param.replace(/^faults\[\d+\]\./u, ""));
     },
     done: async () => {
-      visit.say("The simulated providers will do it.");
+      visit.say("The fault was injected.");
       await visit.redraw();
     },
   });
@@ -93,6 +93,6 @@ function lever(visit: Visit): readonly Node[] {
   chooser.value = kind;
   chooser.addEventListener("change", () => visit.filter(new URLSearchParams({ fault: chooser.value })));
   const says = element("small", { id: "fault-says" }, FAULTS[kind].says);
-  const label = element("label", { for: "fault-kind" }, "What goes wrong");
+  const label = element("label", { for: "fault-kind" }, "Fault");
   return [element("div", { class: "form" }, element("div", { class: "field" }, label, chooser, says)), form];
 }

@@ -55,7 +55,7 @@ async function asOperator(key: string): Promise<SignedIn> {
   const outcome = await ask<Page<WorkspaceView>>("/admin/v1/workspaces?limit=100", key);
   if (!outcome.ok)
     return isForbidden(outcome)
-      ? "This key is not the operator's. A workspace's administrators find their console on the gateway's public address."
+      ? "This is not an operator key. Workspace administrators use the console on the gateway's public address."
       : outcome;
   const workspaces = outcome.data.data.toSorted(({ slug: one }, { slug: other }) => (one < other ? -1 : 1));
   const areAll = outcome.data.next_cursor === null;
@@ -67,7 +67,7 @@ async function asAdministrator(key: string): Promise<SignedIn> {
   if (!outcome.ok) return outcome;
   const { workspace, key: own } = outcome.data;
   if (own.role === "member")
-    return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
+    return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}, so it cannot sign in here. Use a key with the role admin, or open the playground.`;
   return { key, who: own.name, keyId: own.id, workspaces: [workspace], areAll: true, isOperator: false };
 }
 

@@ -48,16 +48,16 @@ export function targetRow(
     element("label", {}, "Model", model),
     element(
       "div",
-      { role: "group", "aria-label": "Profiles it serves" },
-      element("span", { class: "soft" }, "Profiles it serves (none ticked: all) "),
+      { role: "group", "aria-label": "Profiles" },
+      element("span", { class: "soft" }, "Profiles (none selected: all) "),
       ...profiles.map((each) => element("label", {}, each, each.value)),
     ),
     element(
       "details",
       {},
-      element("summary", {}, "Settings and time limit"),
-      element("label", {}, "Settings for the provider, as JSON", settings),
-      element("label", {}, "Chat streams: longest wait for the first content, in seconds", timeout),
+      element("summary", {}, "Settings and timeout"),
+      element("label", {}, "Provider settings, as JSON", settings),
+      element("label", {}, "Chat streams: timeout for the first content, in seconds", timeout),
     ),
     element("div", { class: "row wrap" }, up, down, button("Remove", remove)),
   );
@@ -99,7 +99,9 @@ function settingsIn(text: string, param: string): Readonly<Record<string, unknow
   try {
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    return new Error(`The settings are no JSON: ${error instanceof Error ? error.message : ""}`, { cause: param });
+    return new Error(`The settings are not valid JSON: ${error instanceof Error ? error.message : ""}`, {
+      cause: param,
+    });
   }
 }
 
@@ -107,7 +109,7 @@ function connectionsOf(models: readonly AssignableModel[]): readonly Choice[] {
   const own = models.some(({ connection_owner: owner }) => owner === "workspace");
   const found = models.flatMap(({ connection, connection_owner: owner, provider }) => {
     if (connection === null) return [];
-    const ownerSuffix = own ? (owner === "workspace" ? ", own" : ", the platform's") : "";
+    const ownerSuffix = own ? (owner === "workspace" ? ", own" : ", shared") : "";
     return [
       [
         connection,
@@ -121,8 +123,8 @@ function connectionsOf(models: readonly AssignableModel[]): readonly Choice[] {
 const REASONS: Readonly<Record<NonNullable<AssignableModel["reason"]>, string>> = {
   no_connection: "no connection",
   no_credential: "no credential yet",
-  unpriced: "has no price for the plan",
-  credits_required: "not covered by the plan now",
+  unpriced: "no price for the plan",
+  credits_required: "not covered by the plan",
 };
 const TAKES: Readonly<Record<AssignableModel["capabilities"][number], string>> = { audio_input: "audio", chat: "chat" };
 
@@ -144,7 +146,7 @@ function selectOf(choices: readonly Choice[], selection: string): HTMLSelectElem
 /** A choice that no longer exists stays visible; the gateway reports what is wrong with it. */
 function fill(select: HTMLSelectElement, choices: readonly Choice[], selection: string): void {
   const isGone = selection !== "" && !choices.some(([value]) => value === selection);
-  const all: readonly Choice[] = isGone ? [...choices, [selection, `${selection} (not there)`]] : choices;
+  const all: readonly Choice[] = isGone ? [...choices, [selection, `${selection} (missing)`]] : choices;
   select.replaceChildren(...all.map(([value, label]) => element("option", { value }, label)));
   select.value = selection === "" ? (all[0]?.[0] ?? "") : selection;
 }

@@ -38,7 +38,7 @@ export function targetRows(
         const at = rows.indexOf(row);
         place(rows.toSpliced(at, 1));
         (rows[Math.min(at, rows.length - 1)]?.focus ?? (() => add.focus()))();
-        say(`${row.name()} is no target any more.`);
+        say(`${row.name()} was removed from the targets.`);
       },
     });
     return row;
@@ -52,7 +52,7 @@ export function targetRows(
   return {
     view: element("div", {}, list, add),
     value: () => {
-      if (rows.length === 0) return new Error("A route needs a target at least: add one.");
+      if (rows.length === 0) return new Error("A route needs at least one target.");
       if (rows.length > MAX_TARGETS) return new Error(`A route has at most ${MAX_TARGETS} targets: remove some.`);
       const values: Target[] = [];
       for (const [index, row] of rows.entries()) {

@@ -17,24 +17,24 @@ export function chosenOf({ trace, decision }: JudgedRequest): Candidate | null {
 
 export function becomesText(request: JudgedRequest): string {
   const target = chosenOf(request);
-  return target === null ? `It is refused: ${refusalText(request)}.` : `It goes to ${nameOf(target)}.`;
+  return target === null ? `It is rejected: ${refusalText(request)}.` : `It goes to ${nameOf(target)}.`;
 }
 
 export function differenceText(live: JudgedRequest, draft: JudgedRequest, compared: Compared): string {
   const name = compared.state === "draft" ? "The draft" : `Version ${compared.version}`;
   const [before, after] = [chosenOf(live), chosenOf(draft)];
-  if (before !== null && after === null) return `Only ${lower(name)} refuses it: ${refusalText(draft)}.`;
+  if (before !== null && after === null) return `Only ${lower(name)} rejects it: ${refusalText(draft)}.`;
   if (before === null && after !== null)
-    return `Only what serves refuses it: ${refusalText(live)}. ${name} sends it to ${nameOf(after)}.`;
+    return `Only the live version rejects it: ${refusalText(live)}. ${name} sends it to ${nameOf(after)}.`;
   if (before === null || after === null) {
     const [liveRefusal, whyThen] = [refusalText(live), refusalText(draft)];
     return liveRefusal === whyThen
-      ? `Both refuse it: ${liveRefusal}.`
-      : `Both refuse it: what serves because ${liveRefusal}, ${lower(name)} because ${whyThen}.`;
+      ? `Both reject it: ${liveRefusal}.`
+      : `Both reject it: the live version because ${liveRefusal}, ${lower(name)} because ${whyThen}.`;
   }
   if (nameOf(before) !== nameOf(after)) return `${name} sends this to ${nameOf(after)} instead of ${nameOf(before)}.`;
-  if (tellsOf(live) === tellsOf(draft)) return "Nothing differs for this request.";
-  const others = "what else would be tried, or how it is sent, differs";
+  if (tellsOf(live) === tellsOf(draft)) return "No difference for this request.";
+  const others = "fallback targets or parameters differ";
   return `Both send it to ${nameOf(after)}; ${others}.`;
 }
 
@@ -47,21 +47,21 @@ function tellsOf({ trace, decision }: JudgedRequest): string {
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  purpose_unavailable: "its purpose cannot be used, and is not gone on without",
-  profile_not_allowed: "the route lets no request choose its profile",
-  no_model: "the route has no model for this",
-  unsupported: "no target can do all of it",
-  unhealthy: "every target that could do it rests",
+  purpose_unavailable: "its purpose cannot be used and the policy is strict",
+  profile_not_allowed: "the route does not let requests select a profile",
+  no_model: "the route has no suitable model",
+  unsupported: "no target supports all features",
+  unhealthy: "every suitable target is unavailable",
 };
 /** Checks after the routing. */
 const COSTS: Readonly<Record<string, string>> = {
-  BUDGET_EXCEEDED: "its budget has not that much left",
-  CREDITS_REQUIRED: "its credits do not bear it",
-  RATE_LIMITED: "its quota has not that much left",
+  BUDGET_EXCEEDED: "its budget is exhausted",
+  CREDITS_REQUIRED: "its credits are exhausted",
+  RATE_LIMITED: "its quota is exhausted",
 };
 
 function refusalText({ trace, decision }: JudgedRequest): string {
   const { code, status } = decision.outcome;
   const explanation = trace.refusal === null ? COSTS[code ?? ""] : REFUSALS[trace.refusal];
-  return `${explanation ?? "it cannot be made"} (${code ?? status})`;
+  return `${explanation ?? "it is invalid"} (${code ?? status})`;
 }

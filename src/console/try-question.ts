@@ -34,63 +34,63 @@ const ticked = (name: string, label: string, fields: object = { [name]: true }):
 const PURPOSE = sameName(text("purpose", "Purpose", "none"));
 const PROFILE = sameName(
   select("response_profile", "Profile", [
-    ["", "as it comes"],
+    ["", "default"],
     ["fast", "fast"],
     ["balanced", "balanced"],
     ["deep", "deep"],
   ]),
 );
-const STREAM = ticked("stream", "Answer streamed");
+const STREAM = ticked("stream", "Streaming");
 
 const SPEECH: readonly Question[] = [
   PURPOSE,
   sameName(
-    select("purpose_policy", "If it cannot be used", [
-      ["", "as the app says"],
-      ["fallback", "go on without"],
+    select("purpose_policy", "Purpose policy", [
+      ["", "app default"],
+      ["fallback", "fallback"],
       ["strict", "refuse"],
     ]),
   ),
-  sameName(text("language", "Language", "not said")),
+  sameName(text("language", "Language", "not specified")),
   sameName(
-    select("timestamps", "Times", [
+    select("timestamps", "Timestamps", [
       ["", "none"],
-      ["word", "of words"],
-      ["segment", "of segments"],
-      ["both", "of both"],
+      ["word", "words"],
+      ["segment", "segments"],
+      ["both", "both"],
     ]),
   ),
   PROFILE,
-  ticked("diarization", "Speakers told apart"),
-  ticked("multichannel", "Each channel on its own"),
-  ticked("redaction", "Personal data removed"),
-  ticked("profanity_filter", "Profanity masked"),
+  ticked("diarization", "Speaker diarization"),
+  ticked("multichannel", "Separate channels"),
+  ticked("redaction", "Redact personal data"),
+  ticked("profanity_filter", "Mask profanity"),
   ticked("keyterms", "Key terms", { keyterms: ["Patchbay"] }),
 ];
-const INTO = sameName(text("to_language", "Into", "en"));
+const INTO = sameName(text("to_language", "Target language", "en"));
 const FILE: readonly Question[] = [STREAM, ticked("async", "As a job", { mode: "async" })];
 
 const CHAT: readonly Question[] = [
   PURPOSE,
   PROFILE,
   {
-    filter: select("response_format", "Answer in", [
+    filter: select("response_format", "Response format", [
       ["", "text"],
       ["json_object", "JSON"],
-      ["json_schema", "JSON by a schema"],
+      ["json_schema", "JSON schema"],
     ]),
     fields: (type) => ({
       response_format: type === "json_schema" ? { type, json_schema: { name: "example", schema: {} } } : { type },
     }),
   },
   {
-    filter: text("max_tokens", "Most tokens", "any"),
+    filter: text("max_tokens", "Maximum tokens", "any"),
     fields: (typed) => ({ max_tokens: Number.isNaN(Number(typed)) ? typed : Number(typed) }),
   },
-  ticked("tools", "A tool it may call", { tools: [{ type: "function", function: { name: "example" } }] }),
+  ticked("tools", "Tool", { tools: [{ type: "function", function: { name: "example" } }] }),
   ticked(
     "image",
-    "An image",
+    "Image",
     messageWith({ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }),
   ),
   ticked("audio", "Audio", messageWith({ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } })),
@@ -109,14 +109,14 @@ const FORMATS: readonly Choice[] = [
   ...["wav", "m4a", "mp4", "webm", "mpeg"].map((name): Choice => [name, name]),
 ];
 const RECORDING: readonly Filter[] = [
-  text("minutes", "Length in minutes", "not known"),
+  text("minutes", "Length in minutes", "unknown"),
   select("format", "Format", FORMATS),
   text("channels", "Channels", "1"),
-  text("megabytes", "Size in MB", "usual for its length"),
+  text("megabytes", "Size in MB", "typical for its length"),
 ];
-const ENCODING = select("encoding", "Comes as", [
-  ["", "bare samples"],
-  ["webm_opus", "WebM, as browsers record it"],
+const ENCODING = select("encoding", "Encoding", [
+  ["", "raw samples"],
+  ["webm_opus", "WebM (browser recording)"],
 ]);
 
 export function filtersOf(task: Task): readonly Filter[] {

@@ -25,20 +25,15 @@ export async function showTry(visit: Visit, id: string): Promise<readonly Node[]
   const form = filterView(
     inputVisit,
     [...whoseFilters(visit, apps), TASK, ...filtersOf(taskOf(query)), ...versionFilter(query)],
-    { submit: "Try it", label: "The request" },
+    { submit: "Run", label: "Request" },
   );
   const intro = element(
     "p",
     { class: "soft" },
-    "Nothing is sent to anybody, charged or recorded. Health and budgets are as this gateway sees them now. What is filled in stands in this page's address, so that a link shares the question.",
+    "Dry run: nothing is sent, charged or recorded. Uses the current health and budgets of this gateway. The inputs are part of the page's URL, so that you can share it.",
   );
   if (app === undefined && !query.get("key"))
-    return [
-      backLink,
-      intro,
-      form,
-      element("p", { class: "empty" }, "Say whose request it would be: an app, or a key by its id."),
-    ];
+    return [backLink, intro, form, element("p", { class: "empty" }, "Select an app, or a key by its id.")];
   return [backLink, intro, form, ...(await answer(visit, id, input))];
 }
 
@@ -63,20 +58,20 @@ async function answer(visit: Visit, id: string, input: URLSearchParams): Promise
         element(
           "p",
           { class: "notice" },
-          `This request does not run on ${id}, but on ${live.trace.route ?? "no route"}.`,
+          `This request does not use the route ${id}, but ${live.trace.route ?? "no route"}.`,
         ),
       ]
     : [];
   if (compared === null || draft === null)
-    return [...elsewhere, part("What serves", ...judgedParts(live, "By what serves"))];
+    return [...elsewhere, part("Live version", ...judgedParts(live, "Live version"))];
   const other = versionText(compared);
   return [
-    part("What differs", element("p", { role: "status" }, differenceText(live, draft, compared)), ...elsewhere),
+    part("Differences", element("p", { role: "status" }, differenceText(live, draft, compared)), ...elsewhere),
     element(
       "div",
-      { class: "beside" },
-      part("What serves", ...judgedParts(live, "By what serves")),
-      part(other.charAt(0).toUpperCase() + other.slice(1), ...judgedParts(draft, `By ${other}`)),
+      { class: "side-by-side" },
+      part("Live version", ...judgedParts(live, "Live version")),
+      part(other.charAt(0).toUpperCase() + other.slice(1), ...judgedParts(draft, `With ${other}`)),
     ),
   ];
 }
@@ -95,23 +90,19 @@ function judgedParts(request: JudgedRequest, caption: string): readonly Node[] {
   const rows = (candidates ?? []).map((each) => {
     const pieces = decision.candidates.find(({ position }) => position === each.position)?.split?.least_pieces;
     const piecesNote = pieces === undefined ? "" : `, in at least ${pieces} pieces`;
-    if (each.missing.length > 0) return [targetName(each), mark("soft", "left out"), whyNot(each.missing)];
+    if (each.missing.length > 0) return [targetName(each), mark("soft", "skipped"), whyNot(each.missing)];
     if (each.healthy === false) {
-      const rest = each.paused_until === undefined ? "resting after failures" : pausedWords(each.paused_until);
-      return [targetName(each), mark("warn", "left out"), rest];
+      const rest = each.paused_until === undefined ? "unavailable after failures" : pausedWords(each.paused_until);
+      return [targetName(each), mark("warn", "skipped"), rest];
     }
-    if (each === target) return [targetName(each), mark("good", "chosen"), `the first that can do it${piecesNote}`];
-    const reason = isInTwo
-      ? "can do its part of it"
-      : target === null
-        ? "can do it"
-        : "tried where those before it fail";
-    return [targetName(each), mark("soft", "able"), `${reason}${piecesNote}`];
+    if (each === target) return [targetName(each), mark("good", "chosen"), `first eligible target${piecesNote}`];
+    const reason = isInTwo ? "supports its part" : target === null ? "eligible" : "fallback";
+    return [targetName(each), mark("soft", "eligible"), `${reason}${piecesNote}`];
   });
   return [
     element("p", {}, `${becomesText(request)}${where}${price}`),
     ...warningLines(decision.warnings),
-    ...(rows.length === 0 ? [] : [table(caption, ["Target", "Verdict", "Why"], rows)]),
+    ...(rows.length === 0 ? [] : [table(caption, ["Target", "Result", "Reason"], rows)]),
   ];
 }
 
@@ -152,18 +143,18 @@ function whoseFilters({ scope }: Visit, apps: readonly KnownApp[]): readonly Fil
     { name: "app", label: "App", kind: "text", placeholder, suggestions: apps.map(({ name }) => name) },
     {
       name: "mode",
-      label: "By a",
+      label: "Key",
       kind: "select",
       choices: [
-        ["", "live key of it"],
-        ["test", "test key of it"],
+        ["", "live key"],
+        ["test", "test key"],
       ],
     },
-    { name: "key", label: "Or by this key", kind: "text", placeholder: "key_…" },
+    { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
   ];
 }
 
 /** Only if the address has one: the default is the draft. */
 function versionFilter(query: URLSearchParams): readonly Filter[] {
-  return query.get("version") ? [{ name: "version", label: "Version beside it", kind: "text" }] : [];
+  return query.get("version") ? [{ name: "version", label: "Compare with version", kind: "text" }] : [];
 }

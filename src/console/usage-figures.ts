@@ -35,7 +35,7 @@ const COLUMNS: readonly Column[] = [
     name: "list_usd",
     head: "At list prices",
     text: listText,
-    notes: ({ unpriced }) => [countNote(unpriced, "of unknown price")],
+    notes: ({ unpriced }) => [countNote(unpriced, "without a known price")],
     isSaid: ({ list_usd: list, charge_usd: charge, unpriced }) => list !== charge || unpriced > 0,
   },
   {
@@ -71,7 +71,7 @@ const COLUMNS: readonly Column[] = [
     name: "attempts",
     head: "Calls",
     text: ({ attempts }) => countText(attempts),
-    notes: ({ failed, unresolved }) => [countNote(failed, "failed"), countNote(unresolved, "left open by a crash")],
+    notes: ({ failed, unresolved }) => [countNote(failed, "failed"), countNote(unresolved, "unresolved after a crash")],
     isSaid: () => true,
   },
 ];
@@ -88,12 +88,12 @@ function hasTokens({ input_tokens: tokensIn, output_tokens: tokensOut }: Amounts
 const countNote = (count: number, what: string): string | null => (count > 0 ? `${countText(count)} ${what}` : null);
 
 export const CLASS_WORDS: Readonly<Record<BillingClass, readonly [name: string, what: string]>> = {
-  metered: ["Metered", "What apps were charged, by the prices of this gateway."],
+  metered: ["Metered", "Charged to apps at this gateway's prices."],
   provider_billed: [
     "Provider-billed",
-    "Nothing is charged here: providers bill the accounts that were connected. By their list prices the bills should say this, which is an estimate.",
+    "Not charged by this gateway: the providers bill the connected accounts. The amount is an estimate at list prices.",
   ],
-  simulated: ["Simulated", "The sandbox answered. It costs nobody anything."],
+  simulated: ["Simulated", "Answered by the sandbox, free of charge."],
 };
 
 /** One row per billing class. */
@@ -103,7 +103,7 @@ export function totalsTable(totals: UsageTable["totals"]): HTMLElement {
     CLASS_WORDS[total.billing_class][0],
     ...columns.map((column) => figure(column, total, null)),
   ]);
-  return table("For each who pays; they are never added together", ["Who pays", ...heads(columns)], rows);
+  return table("By billing class. The classes are never added together.", ["Billing", ...heads(columns)], rows);
 }
 
 /** Rows shown at once; the file contains all. */
@@ -123,7 +123,7 @@ export function classTable(
     .map((row) => [...groupCells(row), ...columns.map((column) => figure(column, row, scale))]);
   const view = table(caption, [...groupHeads, ...heads(columns)], tableRows);
   if (rows.length <= MOST_ROWS) return view;
-  const rest = `These are ${MOST_ROWS} of ${countText(rows.length)} rows. The file has all of them; fewer days or another group have fewer.`;
+  const rest = `These are ${MOST_ROWS} of ${countText(rows.length)} rows. The CSV file contains all. Use a shorter period or another grouping for fewer rows.`;
   return element("div", {}, view, element("p", { class: "soft" }, rest));
 }
 

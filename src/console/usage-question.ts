@@ -77,8 +77,8 @@ export function usageFilters({ query }: UsageAsked, apps: Names | null): readonl
   return [
     { name: "range", label: "Days", kind: "select", choices: RANGES },
     ...(query.get("range") === OWN_DAYS ? days : []),
-    { name: "by", label: "By", kind: "select", choices: groups },
-    { name: "then", label: "and by", kind: "select", choices: [["", "nothing more"], ...groups] },
+    { name: "by", label: "Group by", kind: "select", choices: groups },
+    { name: "then", label: "then by", kind: "select", choices: [["", "none"], ...groups] },
     ...(apps === null ? [] : ownerFilters),
   ];
 }

@@ -36,19 +36,19 @@ function tablesOf(visit: Visit, question: UsageAsked, names: UsageNames, usage: 
   const days = from === to ? `on ${from}` : `from ${from} to ${to}`;
   if (usage.data.length === 0)
     return [
-      element("p", { class: "empty" }, `Nothing was used ${days} (UTC). A call is here once it is settled.`),
+      element("p", { class: "empty" }, `No usage ${days} (UTC). Calls appear once they are settled.`),
       ...openChats(usage),
     ];
   const name = ["usage", visit.scope.workspace ?? "all", from, to].join("-");
   return [
     part(
-      "In all",
+      "Total",
       totalsTable(usage.totals),
       element(
         "div",
         { class: "row wrap" },
         button("Download CSV", () => download(`${name}.csv`, usageFile(usage, names), "text/csv;charset=utf-8")),
-        element("span", { class: "soft" }, `Calls settled ${days} (UTC), complete at this moment.`),
+        element("span", { class: "soft" }, `Calls settled ${days} (UTC), current as of now.`),
       ),
       ...openChats(usage),
     ),
@@ -114,6 +114,6 @@ function groupCell(
 /** Spent, but in no row yet. */
 function openChats({ unresolved_chat: { tokens, charge_usd: usd } }: UsageTable): readonly Node[] {
   if (tokens === 0 && Number(usd) === 0) return [];
-  const message = `Besides: chats whose process died before it wrote them down, ${countText(tokens)} tokens and ${usdText(usd)}. Budgets count them as spent; they are in no row.`;
+  const message = `In addition, unresolved chats after a crash: ${countText(tokens)} tokens and ${usdText(usd)}. They count towards budgets but are not in the rows.`;
   return [element("p", { class: "warning" }, message)];
 }

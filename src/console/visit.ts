@@ -81,7 +81,7 @@ export interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Ends a screen whose essential read failed. */
+/** Ends a screen after its essential read failed. */
 export class Unanswered extends Error {
   readonly outcome: Refused;
 

@@ -22,9 +22,9 @@ export interface Changing {
 export async function changed(visit: Visit, { secret }: WebhookView, what: string): Promise<void> {
   if (secret !== undefined)
     await showSecret(
-      "The signing secret",
+      "Signing secret",
       secret,
-      element("p", {}, "Your receiver checks the signature of each delivery with it; whsec_ is part of it."),
+      element("p", {}, "Your receiver uses it to verify signatures. The prefix whsec_ is part of it."),
     );
   visit.say(what);
   await visit.redraw();
@@ -49,32 +49,32 @@ export async function sendTest({ visit, problem }: Changing): Promise<void> {
   const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
   if (!outcome.ok) return;
   const [attempt] = outcome.data.attempts;
-  const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
-  visit.say(`The test delivery ${outcome.data.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
+  const came = attempt === undefined ? "its result is not known yet" : outcomeText(attempt);
+  visit.say(`The test delivery ${outcome.data.status === "delivered" ? "arrived" : "failed"}: ${came}.`);
   await visit.redraw();
 }
 
 export const start = (changing: Changing): Promise<void> =>
-  putWebhook(changing, { enabled: true }, "Deliveries are started.");
+  putWebhook(changing, { enabled: true }, "Deliveries were enabled.");
 
 export async function stop(changing: Changing): Promise<void> {
   const what =
-    "Jobs that end from now on are not announced, then or later. What waits is given up when its turn comes; it can be delivered again. Deliveries can be started at any time.";
-  if (await confirmed("Stop deliveries?", what, "Stop deliveries"))
-    await putWebhook(changing, { enabled: false }, "Deliveries are stopped.");
+    "Jobs that end from now on create no deliveries. Pending deliveries fail and can be redelivered. You can enable deliveries again at any time.";
+  if (await confirmed("Disable deliveries?", what, "Disable deliveries"))
+    await putWebhook(changing, { enabled: false }, "Deliveries were disabled.");
 }
 
 export async function endPrevious(changing: Changing): Promise<void> {
   const what =
-    "Deliveries are signed with the new secret alone. A receiver that still has the old one refuses them. It cannot be undone.";
-  if (await confirmed("End the previous secret?", what, "End it"))
-    await putWebhook(changing, { revoke_previous: true }, "The previous secret is ended.");
+    "Deliveries are signed with the new secret only. Receivers with the old secret reject them. This cannot be undone.";
+  if (await confirmed("Revoke the previous secret?", what, "Revoke"))
+    await putWebhook(changing, { revoke_previous: true }, "The previous secret was revoked.");
 }
 
 export async function remove({ visit, etag: ifMatch, problem }: Changing): Promise<void> {
   const what =
-    "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
-  if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
+    "No more deliveries are created, and pending ones fail. The address and the signing secret are deleted; a new webhook gets a new secret. The log is kept for seven days.";
+  if (!(await confirmed("Remove the webhook?", what, "Remove"))) return;
   if (
     !(
       await toldIn(
@@ -85,7 +85,7 @@ export async function remove({ visit, etag: ifMatch, problem }: Changing): Promi
     ).ok
   )
     return;
-  visit.say("The webhook is removed.");
+  visit.say("The webhook was removed.");
   await visit.redraw();
 }
 
@@ -95,15 +95,15 @@ export function rotate({ visit, webhook: { url, enabled }, etag: ifMatch }: Chan
       {
         kind: "check",
         name: "revoke_previous",
-        label: "The old secret has leaked: end it at once",
-        hint: "Otherwise deliveries are signed with both for 24 hours, so that your receiver can change over.",
+        label: "The old secret leaked: revoke it immediately",
+        hint: "Otherwise deliveries are signed with both secrets for 24 hours, so that you can update your receiver.",
       },
     ],
-    submit: "Make a new secret",
+    submit: "Create secret",
     send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, url, enabled, rotate_secret: true }, ifMatch }),
     done: (webhook) => {
       dialog.close();
-      return changed(visit, webhook, "Deliveries are signed with the new secret.");
+      return changed(visit, webhook, "Deliveries are now signed with the new secret.");
     },
     again: () => {
       dialog.close();
@@ -111,5 +111,5 @@ export function rotate({ visit, webhook: { url, enabled }, etag: ifMatch }: Chan
     },
   });
   const cancel = button("Cancel", () => dialog.close());
-  const dialog = showDialog("A new signing secret", form, element("div", { class: "row" }, cancel));
+  const dialog = showDialog("New signing secret", form, element("div", { class: "row" }, cancel));
 }

@@ -35,9 +35,9 @@ function elsewhereView(): HTMLElement {
     element(
       "p",
       {},
-      "The webhook is set up, tested and removed on the gateway's public address: in the console there, with a key of this workspace's role admin, or by ",
+      "Webhooks are managed on the gateway's public address, in its console with an administrator key of this workspace, or with ",
       element("code", {}, "patchbay webhooks"),
-      ". There, too, an event is delivered again.",
+      ". Events can be redelivered there, too.",
     ),
   );
 }
@@ -49,8 +49,8 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
     path: `${WEBHOOK}/deliveries?${query}`,
     empty:
       query === ""
-        ? "No deliveries in the last seven days. Each job that ends while there is a webhook makes one."
-        : "No delivery fits this filter.",
+        ? "No deliveries in the last seven days. Each job that ends creates one."
+        : "No deliveries match this filter.",
     ...(canRedeliver ? { again: redeliver } : {}),
   });
   return [element("h2", {}, "Deliveries"), filterView(visit, FILTERS), problem, list.view];
@@ -59,7 +59,7 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
     const path = `${WEBHOOK}/deliveries/${encodeURIComponent(id)}/redeliver`;
     const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", path));
     if (!outcome.ok) return;
-    visit.say("The event is delivered again, under the same id, with all attempts before it.");
+    visit.say("The event will be redelivered under the same id. Earlier attempts are kept.");
     list.put(outcome.data);
   }
 }

@@ -19,8 +19,8 @@ import { factList, mark, part, timeView } from "./words.ts";
 const URL_FIELD = {
   kind: "text",
   name: "url",
-  label: "Address of the receiver",
-  hint: "https, any port; it must lead to a public address, now and at each delivery.",
+  label: "Receiver URL",
+  hint: "https, any port. It must resolve to a public address.",
   placeholder: "https://hooks.example.com/patchbay",
   isRequired: true,
 } as const satisfies Field;
@@ -31,16 +31,16 @@ export function setUpView(visit: Visit): HTMLElement {
     element(
       "p",
       {},
-      "There is no webhook yet. With one the gateway tells your receiver, signed, of each job that ends; the transcript is fetched by the app. A receiver on your own machine needs none: ",
+      "No webhook yet. A webhook sends a signed event to your receiver when a job ends; the app then fetches the transcript. For a receiver on your own machine, use ",
       element("code", {}, "patchbay listen"),
       ".",
     ),
     formView<WebhookView>({
       fields: [URL_FIELD],
-      submit: "Set it up",
+      submit: "Set up",
       // A webhook created meanwhile by another user is not replaced.
       send: (body) => visit.ask("PUT", WEBHOOK, { body, isFirst: true }),
-      done: (made) => changed(visit, made, "The webhook is set up."),
+      done: (made) => changed(visit, made, "The webhook was set up."),
       again: () => visit.redraw(),
     }),
   );
@@ -52,12 +52,12 @@ export function settingsView(visit: Visit, { data: webhook, etag }: Answer<Webho
   const buttons = [
     buttonWithId("webhook-test", "Send a test delivery", () => sendTest(changing)),
     webhook.enabled
-      ? buttonWithId("webhook-switch", "Stop deliveries", () => stop(changing))
-      : buttonWithId("webhook-switch", "Start deliveries", () => start(changing)),
-    buttonWithId("webhook-rotate", "New secret", () => rotate(changing)),
+      ? buttonWithId("webhook-switch", "Disable deliveries", () => stop(changing))
+      : buttonWithId("webhook-switch", "Enable deliveries", () => start(changing)),
+    buttonWithId("webhook-rotate", "Rotate secret", () => rotate(changing)),
     ...(webhook.previous_secret_until === null
       ? []
-      : [buttonWithId("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
+      : [buttonWithId("webhook-previous", "Revoke the previous secret", () => endPrevious(changing))]),
     buttonWithId("webhook-remove", "Remove", () => remove(changing), "danger"),
   ];
   return part(
@@ -65,7 +65,7 @@ export function settingsView(visit: Visit, { data: webhook, etag }: Answer<Webho
     factsOf(webhook),
     element("div", { class: "row wrap" }, ...buttons),
     problem,
-    element("details", {}, element("summary", {}, "Change the address"), moveForm(changing)),
+    element("details", {}, element("summary", {}, "Change URL"), moveForm(changing)),
   );
 }
 
@@ -80,9 +80,9 @@ function buttonWithId(id: string, label: string, press: () => void | Promise<voi
 function moveForm({ visit, webhook: { url, enabled }, etag: ifMatch }: Changing): HTMLFormElement {
   return formView<WebhookView>({
     fields: [{ ...URL_FIELD, value: url }],
-    submit: "Save the address",
+    submit: "Save",
     send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, enabled }, ifMatch }),
-    done: (made) => changed(visit, made, "The address is changed."),
+    done: (made) => changed(visit, made, "The URL was changed."),
     again: () => visit.redraw(),
   });
 }
@@ -92,23 +92,23 @@ function factsOf(webhook: WebhookView): HTMLElement {
   return factList([
     ["Address", element("code", {}, webhook.url)],
     ["State", stateOf(webhook)],
-    ...(webhook.disabled_at === null ? [] : [["Stopped", timeView(webhook.disabled_at)] as const]),
+    ...(webhook.disabled_at === null ? [] : [["Disabled", timeView(webhook.disabled_at)] as const]),
     ...(failing === null ? [] : [["Failing since", timeView(failing)] as const]),
     ["Secret", element("span", {}, "ends in ", element("code", {}, webhook.secret_last4))],
     ...(previous === null
       ? []
-      : [["Previous secret", element("span", {}, "signs too, until ", timeView(previous))] as const]),
+      : [["Previous secret", element("span", {}, "also signs until ", timeView(previous))] as const]),
     ["Changed", timeView(webhook.updated_at)],
   ]);
 }
 
 const STOPPED: Readonly<Record<NonNullable<WebhookView["disabled_reason"]>, string>> = {
-  owner: "stopped by an administrator",
-  gone: "stopped: the receiver answered 410",
-  failing: "stopped: nothing but failures for five days",
+  owner: "disabled by an administrator",
+  gone: "disabled: the receiver responded 410",
+  failing: "disabled: all deliveries failed for five days",
 };
 
 function stateOf({ disabled_reason: reason, failing_since: failing }: WebhookView): HTMLElement {
   if (reason !== null) return mark(reason === "owner" ? "soft" : "bad", STOPPED[reason]);
-  return failing === null ? mark("good", "delivers") : mark("warn", "delivers, but the latest attempts failed");
+  return failing === null ? mark("good", "delivers") : mark("warn", "enabled, but the latest attempts failed");
 }

@@ -16,7 +16,7 @@ export function zoneText(): string {
   const { timeZone } = DAY.resolvedOptions();
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts();
   const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "";
-  return timeZone === "UTC" ? "Times are UTC." : `Times are of ${timeZone} (${offset}), unless UTC is said.`;
+  return timeZone === "UTC" ? "Times in UTC." : `Times in ${timeZone} (${offset}) unless marked UTC.`;
 }
 
 /** Like `timeView`, without seconds. */

@@ -20,16 +20,16 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const workspaces = await listView<WorkspaceView>(visit, {
     caption: "Workspaces, newest first",
     path: "/workspaces",
-    heads: ["Workspace", "Plan", "Made", "Look into it"],
+    heads: ["Workspace", "Plan", "Created", "Overview"],
     row: (workspace) => [
       element("div", {}, link(pageOf(visit, workspace), workspace.slug), ...fileTag(workspace)),
       orNone(workspace.plan),
       timeView(workspace.created_at),
       link(linkTo(workspace.slug, HOME), `Overview of ${workspace.slug}`),
     ],
-    empty: "No workspaces yet. Each customer or team gets one: apps, keys, routes and usage are its own.",
+    empty: "No workspaces yet. Each customer or team has its own workspace with apps, keys, routes and usage.",
   });
-  return [element("p", {}, buttonLink(visit.link("workspaces", [NEW]), "Make a workspace")), workspaces];
+  return [element("p", {}, buttonLink(visit.link("workspaces", [NEW]), "Create a workspace")), workspaces];
 }
 
 const pageOf = (visit: Visit, { slug, id }: WorkspaceView): string =>
@@ -44,24 +44,24 @@ async function make(visit: Visit): Promise<readonly Node[]> {
         label: "Slug",
         isRequired: true,
         placeholder: "acme",
-        hint: "Its name in addresses and commands. It stays.",
+        hint: "Used in URLs and commands. Cannot be changed later.",
       },
       await planField(visit, null),
     ],
-    submit: "Make the workspace",
+    submit: "Create workspace",
     send: (body) => visit.ask("POST", "/workspaces", { body }),
     done: async (newWorkspace) => {
       await visit.placesChanged();
-      visit.say(`The workspace ${newWorkspace.slug} is made. Next: an app in it, and a key.`);
+      visit.say(`The workspace ${newWorkspace.slug} was created. Next: create an app and a key.`);
       visit.go(pageOf(visit, newWorkspace));
     },
   });
-  return [link(visit.link("workspaces"), "All workspaces"), part("Make a workspace", form)];
+  return [link(visit.link("workspaces"), "All workspaces"), part("Create a workspace", form)];
 }
 
 async function planField(visit: Visit, plan: string | null): Promise<Field> {
   const common = { name: "plan", label: "Plan", ...(plan === null ? {} : { value: plan }) };
-  const hint = "What it includes each month, and how much it may spend. Without one there is no credit check.";
+  const hint = "Included usage and credits. Without a plan, credits are not checked.";
   const { data, next_cursor: more } = await visit.read<Page<PlanView>>("/plans?limit=100");
   const ids = data.map(({ id }) => id);
   if (more !== null) return { kind: "text", ...common, hint, suggestions: ids };
@@ -76,7 +76,7 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
     ["Slug", element("div", {}, slug, ...fileTag(workspace))],
     ["Id", element("code", {}, id)],
     ["Plan", orNone(plan)],
-    ["Made", timeView(workspace.created_at)],
+    ["Created", timeView(workspace.created_at)],
   ]);
   const inside = element(
     "p",
@@ -86,37 +86,38 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
     link(linkTo(slug, "keys"), "Keys"),
   );
   const head = [link(visit.link("workspaces"), "All workspaces"), part(`Workspace ${slug}`, facts, inside)];
-  if (isOfFile(workspace))
-    return [...head, fileNotice("workspace", "Apps and keys of your own can be made in it all the same.")];
+  if (isOfFile(workspace)) return [...head, fileNotice("workspace", "You can still create apps and keys in it.")];
   const change = formView<WorkspaceView>({
     fields: [await planField(visit, plan)],
-    submit: "Change the plan",
+    submit: "Change plan",
     send: (body) => visit.ask("PUT", path, { body, ifMatch: etag }),
     done: async (changed) => {
       await visit.redraw();
       visit.say(
-        changed.plan === null ? `${slug} is on no plan.` : `${slug} is on the plan ${changed.plan}. It holds at once.`,
+        changed.plan === null
+          ? `${slug} has no plan.`
+          : `${slug} is on the plan ${changed.plan}. It applies immediately.`,
       );
     },
     again: () => visit.redraw(),
   });
-  return [...head, part("Plan", change), part("Remove it", removal(visit, path, workspace))];
+  return [...head, part("Plan", change), part("Remove", removal(visit, path, workspace))];
 }
 
 function removal(visit: Visit, path: string, { slug }: WorkspaceView): HTMLElement {
   const action = actionView({
-    label: "Remove the workspace",
+    label: "Remove workspace",
     title: `Remove the workspace ${slug}?`,
-    what: "Its administrators' keys stop working. Its webhook, allowlist, connections and routes go with it; its audit log, requests and usage stay. It cannot be undone.",
+    what: "Its administrator keys stop working. Its webhook, allowlist, connections and routes are removed. Its audit log, requests and usage are kept. This cannot be undone.",
     run: () => visit.ask("DELETE", path),
     done: async () => {
       await visit.placesChanged();
-      visit.say(`The workspace ${slug} is removed.`);
+      visit.say(`The workspace ${slug} was removed.`);
       visit.go(visit.link("workspaces"));
     },
     help: (code) =>
       code === "CONFLICT"
-        ? link(linkTo(slug, "apps"), `The apps of ${slug}: revoke their keys, remove them, then come back`)
+        ? link(linkTo(slug, "apps"), `The apps of ${slug}: revoke their keys and remove them first`)
         : null,
   });
   return element("div", {}, element("p", {}, "Only a workspace without apps can be removed."), action);

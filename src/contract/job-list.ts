@@ -17,7 +17,7 @@ export const listedJob = job.omit({ poll_url: true, metadata: true, result: true
   workspace: z.string().describe("Id of the workspace."),
   app: z.string(),
   key: z.string().nullable().describe("Id of the key that submitted it."),
-  request_id: z.string().describe("Id of its submission, whose record explains the routing."),
+  request_id: z.string().describe("Id of its submission. Its record explains the routing."),
   task: z.enum(["transcribe", "translate"]),
   deadline_at: z.string().describe("When it fails unless it has ended."),
 });

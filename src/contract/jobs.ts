@@ -69,7 +69,7 @@ export const acceptedJob = {
   content: { "application/json": submittedJob },
   headers: {
     ...LOCATION,
-    "Retry-After": "Seconds until a first poll is worth while.",
+    "Retry-After": "Recommended seconds before the first poll.",
     ...REPLAYED,
   },
 } as const satisfies ResponseContract;

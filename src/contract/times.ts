@@ -4,7 +4,7 @@ import { z } from "zod";
 const FIRST_MS = Date.UTC(1970, 0, 1);
 /** A day or an offset may be added without reaching the year 10000, which has another notation. */
 const END_MS = Date.UTC(9999, 0, 1);
-const YEARS = "must lie between the years 1970 and 9998";
+const YEARS = "must be between the years 1970 and 9998";
 
 export function givenTime(error = "must be a time such as 2027-01-31T00:00:00Z") {
   return z.iso.datetime({ offset: true, error }).refine(isInYears, YEARS);

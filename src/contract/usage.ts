@@ -76,7 +76,7 @@ export const usageTable = z.strictObject({
     .describe("One for each class in `data`."),
   unresolved_chat: z
     .strictObject({ charge_usd: usd, tokens: count })
-    .describe("Chats whose process died before it recorded them: counted as spent by budgets."),
+    .describe("Chats of a process that died before it recorded them: counted as spent by budgets."),
 });
 export type UsageTable = z.infer<typeof usageTable>;
 

@@ -10,6 +10,6 @@ export async function warnOfLargeRoutes(database: Database, logger: Logger): Pro
   for (const { workspace, route, targets } of await findLargeRoutes(bypassRls(database, "installation").db))
     logger.warn(
       { workspace, route, detail: `${targets} targets`, limit: MAX_TARGETS },
-      "a route has more targets than a route may have: it keeps working, and cannot be changed until some are removed",
+      "a route has more targets than allowed: it keeps working, but cannot be changed until some are removed",
     );
 }

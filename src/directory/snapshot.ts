@@ -69,7 +69,7 @@ export interface VisibleAccount {
   readonly ownership: Ownership;
 }
 
-/** The adapters whose models the routes can use. */
+/** The adapters with models that the routes can use. */
 export interface Adapters {
   readonly speech: ReadonlyMap<ProviderKind, SpeechProvider>;
   readonly chat: ReadonlyMap<ProviderKind, ChatProvider>;
@@ -192,7 +192,7 @@ function toPurpose(binding: PurposeBinding): Purpose {
   return { label: purpose, description, isEnabled, isPublished, route, defaults };
 }
 
-/** A key whose route was deleted has no models and reports so. It does not use another route instead. */
+/** A key of a deleted route has no models and reports so. It does not use another route instead. */
 function emptyRoute(id: string): Route {
   return {
     id,

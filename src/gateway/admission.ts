@@ -41,7 +41,7 @@ export function createAdmission(isClosing: () => boolean, roomBytes: BodyRoom = 
     enter: ({ owner, place, bytes }) => {
       if (isClosing())
         throw new GatewayError("SHUTTING_DOWN", {
-          message: "This process is shutting down. Retry: another one will answer.",
+          message: "This process is shutting down. Retry: another process will answer.",
         });
       const held = new HeldBody(rooms[place], owner);
       held.received(bytes);
@@ -64,7 +64,7 @@ class HeldBody implements AdmittedBody {
     if (bytes <= this.#bytes) return;
     if (!this.#room.take(this.#owner, bytes - this.#bytes))
       throw new GatewayError("OVERLOADED", {
-        message: "The gateway holds as many request bodies as it can. Retry in a few seconds.",
+        message: "The gateway cannot accept more request bodies at the moment. Retry in a few seconds.",
         retryAfterSeconds: 5,
       });
     this.#bytes = bytes;

@@ -17,11 +17,11 @@ export class JobFailure extends Error {
   }
 }
 
-/** The error of a job whose deadline passed. A call that was in flight may have been executed and paid. */
+/** The error of a job after its deadline. A call that was in flight may have been executed and paid. */
 export function deadlinePassed(callState: JobCall["state"] | null): GatewayError | JobFailure {
   if (callState === null || callState === "reserved")
     return new JobFailure("JOB_DEADLINE_EXCEEDED", "The job did not finish before its deadline. Nothing was charged.");
-  return unknownOutcome("The job's deadline passed while a call to a provider was in flight.");
+  return unknownOutcome("The job's deadline passed while a call to a provider was in progress.");
 }
 
 /** A call that exceeds its timeout has an unknown outcome. It is never PROVIDER_TIMEOUT, because a job waits for its provider as long as it may. */

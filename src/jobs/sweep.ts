@@ -1,4 +1,4 @@
-// The periodic sweep of jobs: offers a dead worker's jobs again [jobs.dead-worker], ends jobs whose deadline passed in the queue [jobs.deadline] and purges
+// The periodic sweep of jobs: offers a dead worker's jobs again [jobs.dead-worker], ends jobs after their deadline in the queue [jobs.deadline] and purges
 // expired data [jobs.result-retention]. Every process runs it.
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import {

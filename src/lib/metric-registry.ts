@@ -18,7 +18,7 @@ export interface Sample {
 export interface MetricRegistry {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]): Histogram;
-  /** Read at each scrape. A metric whose reader throws is skipped. */
+  /** Read at each scrape. A metric is skipped if its reader throws. */
   gauge(name: string, help: string, labels: readonly string[], read: () => Promise<readonly Sample[]>): void;
   text(): Promise<string>;
 }

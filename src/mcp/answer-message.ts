@@ -1,5 +1,5 @@
-// Answers one HTTP message of a Model Context Protocol client without a session: in the revision of 2026-07-28, which has none, or an earlier one, whose
-// handshake is answered and not stored. Loaded with the first message.
+// Answers one HTTP message of a Model Context Protocol client without a session: in the revision of 2026-07-28, which has none, or an earlier one with a
+// handshake that is answered and not stored. Loaded with the first message.
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -23,7 +23,7 @@ export interface McpAnswer {
 }
 
 /** The client has disconnected, so this is never read. */
-const NOBODY: McpAnswer = { status: 499, text: "" };
+const CLIENT_GONE: McpAnswer = { status: 499, text: "" };
 /** Required by the Request interface; the protocol does not use it. */
 const ADDRESS = "http://gateway.invalid/mcp";
 /** The library requires both; the server chooses to answer in JSON only. */
@@ -33,7 +33,7 @@ const ACCEPT = "application/json, text/event-stream";
 export async function answerMessage(mcpMessage: McpMessage): Promise<McpAnswer> {
   const { message, headers, clientGone } = mcpMessage;
   // The client disconnected while the library was loading.
-  if (clientGone.aborted) return NOBODY;
+  if (clientGone.aborted) return CLIENT_GONE;
   const request = new Request(ADDRESS, {
     method: "POST",
     headers: { ...headers, accept: ACCEPT, "content-type": "application/json" },
@@ -41,7 +41,7 @@ export async function answerMessage(mcpMessage: McpMessage): Promise<McpAnswer> 
   });
   const answer = (await isLegacyRequest(request, message)) ? answerHandshaken : answerStateless;
   const disconnect = Promise.withResolvers<McpAnswer>();
-  const leave = () => disconnect.resolve(NOBODY);
+  const leave = () => disconnect.resolve(CLIENT_GONE);
   clientGone.addEventListener("abort", leave);
   try {
     return await Promise.race([answer(mcpMessage, request).then(toMcpAnswer), disconnect.promise]);

@@ -12,7 +12,7 @@ function withRecording(fields: z.ZodObject, readsFiles: boolean): z.ZodType<Reco
   if (!readsFiles) return fields.extend({ url });
   return fields
     .extend({ path: path.optional(), url: url.optional() })
-    .refine((input) => (input.path === undefined) !== (input.url === undefined), "Give either `path` or `url`.");
+    .refine((input) => (input.path === undefined) !== (input.url === undefined), "Set either `path` or `url`.");
 }
 
 /** Transport fields are not the tool user's concern. */
@@ -22,7 +22,7 @@ export const submitInput = (readsFiles: boolean) => withRecording(jobFields, rea
 
 export const jobInput = z.strictObject({ job_id: z.string().min(1).max(100) });
 export const waitedJobInput = jobInput.extend({
-  wait_seconds: z.int().min(0).max(60).describe("How long to wait for its end; 0 unless given.").optional(),
+  wait_seconds: z.int().min(0).max(60).describe("Seconds to wait for its end (default: 0).").optional(),
 });
 export const requestInput = z.strictObject({
   request_id: z.string().min(1).max(100).describe("`X-Request-Id` of an answer, `id` in a list of requests."),

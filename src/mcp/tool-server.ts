@@ -43,7 +43,7 @@ function addTranscription(server: McpServer, gateway: ToolGateway): void {
     "transcribe_audio",
     {
       description:
-        "Turn a recording into text, at once. It is charged as the key's route says; `dry_run` asks what would happen, at no cost. For recordings of more than some minutes a job is the better way.",
+        "Transcribe a recording synchronously. It is charged according to the key's route; `dry_run` returns the routing decision at no cost. Use a job for recordings longer than a few minutes.",
       inputSchema: transcribeInput(gateway.readsFiles),
       annotations: CALLS_OUT,
     },
@@ -56,11 +56,11 @@ function addTranscription(server: McpServer, gateway: ToolGateway): void {
 function addLookUps(server: McpServer, gateway: ToolGateway): void {
   server.registerTool(
     "list_purposes",
-    { description: "The routing labels that `purpose` may name with this key.", annotations: READS },
+    { description: "List the values that `purpose` accepts with this key.", annotations: READS },
     answering(gateway, async (context: ServerContext) => {
       const described = parseIgnoringUnknownKeys(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
       if (!described.success)
-        throw new RefusedToolCall(["The answer is no description of a key that this version knows."]);
+        throw new RefusedToolCall(["The answer is not a key description that this version supports."]);
       return [await jsonPart(described.data.purposes)];
     }),
   );
@@ -68,7 +68,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
     "explain_request",
     {
       description:
-        "Why a request went where it went: what was asked, each target and why it was or was not chosen, each call, its cost.",
+        "Explain the routing of a request: its parameters, each target with the reason why it was used or skipped, each call and its cost.",
       inputSchema: requestInput,
       annotations: READS,
     },
@@ -79,7 +79,7 @@ function addLookUps(server: McpServer, gateway: ToolGateway): void {
   server.registerTool(
     "get_job",
     {
-      description: "How a transcription job stands, and its transcript once it has succeeded.",
+      description: "Get the state of a transcription job, and its transcript once it has succeeded.",
       inputSchema: waitedJobInput,
       annotations: READS,
     },
@@ -99,12 +99,12 @@ async function resultOf(
   const path = asString(elsewhere);
   if (result !== null || path === null) return result;
   // Only a path on the gateway itself: the key is sent to no other host.
-  if (!path.startsWith("/v1/")) throw new RefusedToolCall(["The result's address is none of the gateway's."]);
+  if (!path.startsWith("/v1/")) throw new RefusedToolCall(["The result's address does not belong to the gateway."]);
   return ask(gateway, { path }, context);
 }
 
 /** Precedes a plain text; other answers contain a field or a warning. */
-const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
+const SIMULATED = "Simulated response. No provider was called.";
 
 function addTranscript(server: McpServer, gateway: ToolGateway): void {
   server.registerResource(
@@ -128,7 +128,8 @@ function addJobChanges(server: McpServer, gateway: ToolGateway): void {
   server.registerTool(
     "submit_transcription_job",
     {
-      description: "Transcribe a long recording as a job, which outlives this conversation; ask `get_job` for it.",
+      description:
+        "Transcribe a long recording as a job that continues after this conversation; read it with `get_job`.",
       inputSchema: submitInput(gateway.readsFiles),
       annotations: CALLS_OUT,
     },
@@ -139,7 +140,7 @@ function addJobChanges(server: McpServer, gateway: ToolGateway): void {
   server.registerTool(
     "cancel_job",
     {
-      description: "Stop a job. What was done of it by then may be charged.",
+      description: "Cancel a job. Work done so far may be charged.",
       inputSchema: jobInput,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },

@@ -89,7 +89,7 @@ export async function shrinkLeases(database: Database, remainders: readonly Leas
   });
 }
 
-/** Closes leases whose calls are all settled, and returns their remainder to the budgets. */
+/** Closes leases after all their calls are settled, and returns their remainder to the budgets. */
 export async function closeHeld(database: Database, ids: readonly LeaseId[]): Promise<void> {
   await transact(bypassRls(database, "batch"), async (tx) => {
     const leases = [...(await lockLeases(tx, ids)).values()];

@@ -1,4 +1,4 @@
-// The leases of one app in this process: the current one, and replaced ones whose calls are in flight [metering.lease-lifetime].
+// The leases of one app in this process: the current one, and replaced ones with calls in flight [metering.lease-lifetime].
 import type { LeaseOwner } from "./store/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { BudgetExceeded } from "./budget.ts";

@@ -29,7 +29,7 @@ export async function runLedgerBatch(
   const moves = [...settling.moves, ...reserving.moves];
   const windows = new Set(held.states.map(({ id, windowStart }) => windowId({ budgetId: id, windowStart })));
   await changeWindows(tx, moves, {
-    beside: insertAttempts(reserving.admitted, nowMs),
+    alongside: insertAttempts(reserving.admitted, nowMs),
     isLast:
       held.hasWindows &&
       settlements.every((item) => item.slot === undefined) &&

@@ -34,7 +34,7 @@ function logReached(logger: Logger, reached: SoftLimitReached): void {
       spent: meters.map((meter) => amountOf(meter.kind, meter.spent)).join(", "),
       limit: meters.map((meter) => amountOf(meter.kind, meter.limit ?? 0n)).join(", "),
     },
-    "a budget has come to its soft limit; at its limit its app is refused",
+    "a budget reached its soft limit; at its limit, requests of its app are rejected",
   );
 }
 

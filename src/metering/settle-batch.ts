@@ -9,7 +9,7 @@ import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { SettlementResult, Settlement, SlotEnd, TokenUsage } from "./ledger-entries.ts";
 
-/** Settlements whose rows are written and locked, with the changes that follow from them. */
+/** Settlements with written and locked rows, with the changes that follow from them. */
 export interface Settling {
   readonly batch: readonly Settlement[];
   /** Settlements that took effect. Of two for the same attempt in one batch, the first wins. */

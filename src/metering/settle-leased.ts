@@ -33,7 +33,7 @@ export function leasedAttempt(
   };
 }
 
-/** `nowMs`: from the clock of the reservations. `mayBeThere`: the batch is a retry after a commit whose result was lost. */
+/** `nowMs`: from the clock of the reservations. `mayBeThere`: the batch is a retry after a commit with a lost result. */
 export async function settleLeased(
   database: Database,
   batch: readonly LeasedAttempt[],

@@ -54,8 +54,8 @@ async function report(result: ApplyResult, options: ApplyFileOptions, terminal: 
   for (const { action, kind, name } of result.changes)
     await write(
       terminal.stdout,
-      `${MARKS[action]} ${kind} ${name}${action === "released" ? " (no longer in the file; it stays, and the API may change it)" : ""}\n`,
+      `${MARKS[action]} ${kind} ${name}${action === "released" ? " (no longer in the file: now unmanaged, editable through the API)" : ""}\n`,
     );
   const count = result.changes.length === 1 ? "1 change" : `${result.changes.length} changes`;
-  await printLine(terminal, result.dry_run ? `${count}, none of them made (--dry-run).` : `${count} in force.`);
+  await printLine(terminal, result.dry_run ? `${count}, none applyResult (--dry-run).` : `${count} in force.`);
 }

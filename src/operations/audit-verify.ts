@@ -24,7 +24,7 @@ export async function auditVerify(options: AuditVerifyOptions, terminal: Termina
   const { workspace } = options;
   const chain = workspace === undefined ? null : await chainOf(database, workspace, checkpoint);
   if (chain === null && workspace !== undefined)
-    throw new CliError(EXIT.notFound, "There is no such workspace. A removed one goes by its id.");
+    throw new CliError(EXIT.notFound, "Unknown workspace. Use the id for a removed one.");
   const verification = await verifyAudit(database, { chain, checkpoint });
   await report(verification, options, terminal);
   return verification.ok ? EXIT.ok : EXIT.unexpected;
@@ -44,7 +44,7 @@ async function report(verification: AuditVerification, options: AuditVerifyOptio
   await printLine(
     terminal,
     at === null
-      ? "There is no signed checkpoint yet: an end that was cut off, or a log written wholly anew, cannot be seen."
-      : `Held against the signed checkpoint of ${at}.`,
+      ? "No signed checkpoint yet: a truncated or completely rewritten log cannot be detected."
+      : `Compared with the signed checkpoint of ${at}.`,
   );
 }

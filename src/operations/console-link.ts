@@ -28,7 +28,9 @@ export async function consoleLink(options: ConsoleOptions, terminal: Terminal, s
   await write(terminal.stdout, `${link ?? url}\n`);
   await printLine(
     terminal,
-    link === null ? "It asks for the operator's key." : "Whoever has this link is the operator: it holds the key.",
+    link === null
+      ? "Sign in with the operator key."
+      : "This link contains the operator key: anyone who has it has full access.",
   );
   return EXIT.ok;
 }
@@ -36,10 +38,10 @@ export async function consoleLink(options: ConsoleOptions, terminal: Terminal, s
 function requireAdmin(configuration: Configuration, options: ConsoleOptions, terminal: Terminal): string {
   const url = ownAdminUrl(configuration, options, terminal);
   if (url !== null) return url;
-  throw new CliError(EXIT.conflict, "The configuration says server.admin: null, so there is no operator's console.", {
+  throw new CliError(EXIT.conflict, "The operator's console is disabled (server.admin: null).", {
     hints: [
       "set server.admin to a host and a port, and restart the gateway",
-      "a workspace's administrators have theirs at /console of the public listener",
+      "workspace administrators use /console of the public listener",
     ],
   });
 }

@@ -22,14 +22,17 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
   if (storage.databaseUrl !== null)
     throw new CliError(
       EXIT.usage,
-      "The state of this installation is on a PostgreSQL server, which any process may use.",
+      "The state of this installation is on a PostgreSQL server that other processes may use.",
       {
-        hints: ["stop its processes with what started them: each ends on SIGTERM"],
+        hints: ["stop its processes where they were started; each handles SIGTERM"],
       },
     );
   const contents = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [], relocated: [] };
   if (contents.ours.length > 0 && options.yes !== true) {
-    await printLine(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
+    await printLine(
+      terminal,
+      "This permanently deletes all keys, jobs, transcripts and usage data of the installation:",
+    );
     for (const path of [...contents.relocated, ...contents.ours.map((name) => join(dataDir, name))])
       await printLine(terminal, `  ${path}`);
     await confirm("Delete all of it?", terminal, signal);
@@ -42,11 +45,14 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
     await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left: keptPaths })}\n`);
     return EXIT.ok;
   }
-  await printLine(terminal, stopped === null ? `No gateway runs on ${dataDir}.` : `Process ${stopped} has ended.`);
+  await printLine(
+    terminal,
+    stopped === null ? `No gateway is running on ${dataDir}.` : `Process ${stopped} has ended.`,
+  );
   await write(terminal.stdout, stripControlCharacters(removed.map((path) => `${path}\n`).join("")));
-  for (const path of keptPaths) await printLine(terminal, `left, for it is none of ours: ${path}`);
+  for (const path of keptPaths) await printLine(terminal, `kept (not created by Patchbay): ${path}`);
   if (removed.length > 0 && storage.objects.kind === "s3")
-    await printLine(terminal, "Objects are kept in S3 and are still there: empty the bucket yourself.");
+    await printLine(terminal, "Objects in S3 were not deleted: empty the bucket manually.");
   return EXIT.ok;
 }
 
@@ -66,7 +72,7 @@ async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): P
     const code = errorCode(error) ?? "unknown reason";
     if (code !== "ESRCH")
       throw new CliError(EXIT.auth, `Process ${pid} cannot be stopped (${code}).`, {
-        hints: ["be the user that started it, or stop it with what did"],
+        hints: ["run this as the user that started it, or use the service manager"],
       });
   }
   await printLine(terminal, `stopping process ${pid}`);

@@ -9,7 +9,7 @@ export async function holdDataDir(dataDir: string): Promise<InstallationLock> {
   } catch (error) {
     if (error instanceof InstallationInUse)
       throw new CliError(EXIT.conflict, error.message, {
-        hints: ["stop the gateway first: patchbay down, or Ctrl-C where it runs"],
+        hints: ["stop the gateway first: patchbay down, or Ctrl-C in its terminal"],
       });
     throw error;
   }

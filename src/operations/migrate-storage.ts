@@ -44,7 +44,7 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
     const nonEmptyTables = await tablesInUse(bypassRls(target, "installation").db);
     if (nonEmptyTables.length > 0)
       throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${nonEmptyTables.join(", ")}.`, {
-        hints: ["name an empty one: nothing is merged and nothing replaced"],
+        hints: ["use an empty database: existing data is neither merged nor replaced"],
       });
     const result = await move(source, target, configuration).catch((error: unknown) => {
       throw isServerUnavailable(error) ? interruptedMove(error) : error;
@@ -71,15 +71,17 @@ async function openTarget(databaseUrl: string): Promise<Database> {
     throw noDatabase(
       error,
       (reason) => `The database server cannot be prepared: ${reason}.`,
-      "the user must own the schema, or be allowed to make tables in it",
+      "the user must own the schema, or be allowed to create tables in it",
     );
   }
 }
 
 /** The outcome of a commit in progress is unknown. A second run reports whether the server has the data. */
 function interruptedMove(error: unknown): CliError {
-  return new CliError(EXIT.upstream, `A database went away in the middle: ${reasonOf(error)}.`, {
-    hints: ["the embedded one is as it was; run it again: a server that has all of it already says that it is in use"],
+  return new CliError(EXIT.upstream, `A database connection was lost during the migration: ${reasonOf(error)}.`, {
+    hints: [
+      "the embedded database is unchanged; run the command again (if the server already has all data, it is reported as in use)",
+    ],
   });
 }
 
@@ -116,17 +118,17 @@ async function report(
     );
   }
   const next = [
-    `Moved, and ${messages} messages of the queue sent again. The embedded database is unchanged: keep it until the server has proved itself, then remove ${join(storage.dataDir, DATA_FOLDER)}. It starts no gateway unless ${join(storage.dataDir, MOVED_FILE)} is removed.`,
+    `Moved, and ${messages} queue messages resent. The embedded database is unchanged: keep it until the server has proved itself, then remove ${join(storage.dataDir, DATA_FOLDER)}. It starts no gateway unless ${join(storage.dataDir, MOVED_FILE)} is removed.`,
     "Before the next start:",
-    "  storage.database_url (or DATABASE_URL): the server, and storage.migrate_url where the gateway is not to own the schema",
+    "  storage.database_url (or DATABASE_URL): the server, and storage.migrate_url if the gateway must not own the schema",
     ...(secrets.keyPepper === null
       ? [
-          `  secrets.key_pepper: "${MADE_PEPPER}\${file:${join(storage.dataDir, "key-pepper")}}", or existing API keys are unknown`,
+          `  secrets.key_pepper: "${MADE_PEPPER}\${file:${join(storage.dataDir, "key-pepper")}}", or existing API keys are invalid`,
         ]
       : []),
     ...(secrets.encryptionKeys.length === 0
       ? [
-          `  secrets.encryption_keys: ["\${file:${join(storage.dataDir, "encryption-key")}}"], or what is sealed does not open`,
+          `  secrets.encryption_keys: ["\${file:${join(storage.dataDir, "encryption-key")}}"], or stored data cannot be decrypted`,
         ]
       : []),
     ...(storage.objects.kind === "file"

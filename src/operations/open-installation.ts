@@ -26,7 +26,7 @@ export async function openInstallation(
   try {
     return await openStorage(storage, { poolSize: 1, path: env["PATH"], ...options });
   } catch (error) {
-    throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
+    throw noDatabase(error, (reason) => `The database cannot be opened: ${reason}.`);
   }
 }
 
@@ -63,6 +63,5 @@ export function noDatabase(error: unknown, otherwise: (reason: string) => string
 }
 
 export async function requireEmbedded(dataDir: string): Promise<void> {
-  if (!(await hasEmbeddedDatabase(dataDir)))
-    throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
+  if (!(await hasEmbeddedDatabase(dataDir))) throw new CliError(EXIT.notFound, `No embedded database in ${dataDir}.`);
 }

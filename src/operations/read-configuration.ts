@@ -13,7 +13,7 @@ export function readConfiguration(options: { readonly config?: string }, termina
   const { faults } = loaded;
   // The same document as `config validate --json`.
   const document = { ok: false, faults };
-  throw new CliError(EXIT.config, "The configuration has faults.", { hints: faults.map(formatFault), document });
+  throw new CliError(EXIT.config, "The configuration is invalid.", { hints: faults.map(formatFault), document });
 }
 
 /** Embedded storage creates missing secrets, so call this only if a database exists or is about to be created. */
@@ -23,7 +23,7 @@ export async function readSecrets({
 }: Pick<Configuration, "storage" | "secrets">): Promise<Extract<OpenedSecrets, { ok: true }>> {
   const opened = await openSecrets({ ...storage, ...secrets });
   if (opened.ok) return opened;
-  throw new CliError(EXIT.config, "The secrets have faults.", { hints: opened.faults });
+  throw new CliError(EXIT.config, "The secrets are invalid.", { hints: opened.faults });
 }
 
 /** Turns `OtherSecrets` into an error of the command line. */

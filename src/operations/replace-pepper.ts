@@ -22,7 +22,7 @@ export async function replacePepper(
   opened.defer(() => database.close());
   const { pepper } = await readSecrets(configuration);
   if (options.yes !== true)
-    await confirm("End every API key of this database that another pepper made?", terminal, signal);
+    await confirm("Invalidate every API key of this database that was created with another pepper?", terminal, signal);
   const replaced = await replace(database, pepper);
   if (replaced !== null) await forgetSavedKeys(configuration.storage.dataDir);
   const revokedKeys = replaced?.revokedKeys ?? 0;
@@ -31,12 +31,11 @@ export async function replacePepper(
       terminal.stdout,
       `${JSON.stringify({ object: "pepper_replaced", is_new: replaced !== null, revoked_keys: revokedKeys })}\n`,
     );
-  else if (replaced === null)
-    await printLine(terminal, "It is the pepper of this database already; nothing was changed.");
+  else if (replaced === null) await printLine(terminal, "The database already uses this pepper; nothing was changed.");
   else
     await printLine(
       terminal,
-      `${revokedKeys} keys ended. The next start makes those of the configuration anew; give every process this pepper.`,
+      `${revokedKeys} keys invalidated. The next start recreates those of the configuration; configure this pepper for every process.`,
     );
   return EXIT.ok;
 }

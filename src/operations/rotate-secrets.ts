@@ -45,9 +45,9 @@ async function rotate(database: Database, ring: Seal): Promise<number> {
     await sealUnderDataKeys(database, ring);
     return await rewrapDataKeys(database, ring);
   } catch (error) {
-    throw new CliError(EXIT.config, `Not every data key could be wrapped anew: ${reasonOf(error)}`, {
+    throw new CliError(EXIT.config, `Some data keys could not be rewrapped: ${reasonOf(error)}`, {
       hints: [
-        "every key that is still needed must be in secrets.encryption_keys, the new one first; run it again then",
+        "add every key that is still needed to secrets.encryption_keys, the new one first, and run the command again",
       ],
     });
   }
@@ -60,7 +60,7 @@ interface Rotation {
 }
 
 async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, terminal: Terminal): Promise<void> {
-  await printLine(terminal, `${wrapped} data keys wrapped anew with key ${ring.keyIds[0]}.`);
+  await printLine(terminal, `${wrapped} data keys rewrapped with key ${ring.keyIds[0]}.`);
   for (const key of keys) {
     const { status, data_keys: dataKeys, answers } = describeKey(key, ring);
     const needs = `${dataKeys} data keys, ${answers} stored answers and job contents`;
@@ -71,8 +71,8 @@ async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, ter
     await printLine(
       terminal,
       largeResults === 0
-        ? `Nothing needs key ${keyId}: once every process has ${ring.keyIds[0]} first, it may be taken out of secrets.encryption_keys.`
-        : `Key ${keyId} is needed by no row; ${largeResults} large results in the object store may need it until they expire.`,
+        ? `No data needs key ${keyId}: once every process lists ${ring.keyIds[0]} first, it can be removed from secrets.encryption_keys.`
+        : `Key ${keyId} is not needed by any row; ${largeResults} large results in the object store may need it until they expire.`,
     );
 }
 

@@ -45,7 +45,7 @@ export function judgeAddress(text: string): AddressVerdict {
   return isInside(address, GLOBAL_UNICAST) ? { isPublic: true } : refusal("outside 2000::/3");
 }
 
-/** Ranges whose addresses end in an IPv4 address. */
+/** Ranges of addresses that end in an IPv4 address. */
 const EMBEDDING: Readonly<Record<string, string>> = { ipv4Mapped: "mapped", rfc6145: "translated", rfc6052: "nat64" };
 
 /** RFC 6052, 2.1. Network-specific prefixes cannot be known here. */

@@ -43,7 +43,7 @@ export interface Outbound extends Pick<GuardedRequests, "examine" | "vet" | "rea
   receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
   /** A WebSocket, or the reply to its upgrade request. */
   connect(request: SocketRequest | CallerSocketRequest): Promise<SocketOutcome>;
-  /** Requests whose first byte was sent, since the start. */
+  /** Requests with a sent first byte, since the start. */
   dispatched(): number;
   /** Waits for pending exchanges. */
   close(): Promise<void>;

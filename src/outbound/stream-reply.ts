@@ -26,7 +26,7 @@ export interface OutboundStream {
 
 /** Bytes buffered without a reader. Beyond it the socket is paused. */
 const HELD_BYTES = 64 * 1024;
-/** Long enough to receive the end of a reply whose last event was read, so that its connection can be reused. */
+/** Long enough to receive the end of a reply after its last event was read, so that its connection can be reused. */
 const LINGER_MS = 100;
 
 const inLockstep = createTickBatcher();

@@ -73,7 +73,7 @@ export class WholeReply implements ReplyReader {
     this.#status = status;
     this.#headers = headers;
     if (status >= 400) this.#timer = setTimeout(() => this.#call.stop("timeout"), REFUSAL_MS);
-    // A reply whose declared length is too long is not read at all.
+    // A reply with a declared length that is too long is not read at all.
     else if (this.#declaredBytes() > this.#maxBytes()) this.#call.stop("reply_too_large");
     else if (this.#declaredBytes() > SMALL_BYTES) this.#reserve();
   }

@@ -40,7 +40,7 @@ const SAID_MS = 1_500;
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   return button(label, async (own) => {
     const copied = await copy(text());
-    own.textContent = copied ? "Copied" : "Select and copy it by hand";
+    own.textContent = copied ? "Copied" : "Copy manually";
     setTimeout(() => (own.textContent = label), SAID_MS);
   });
 }

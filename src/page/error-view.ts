@@ -20,11 +20,11 @@ export function failureView(
         {},
         retryable
           ? `The same request may succeed ${retryTime}.`
-          : "The same request will not succeed: change it as the message says.",
+          : "The same request will fail again. Change it as described in the message.",
       ),
     );
-    if (param !== null) box.append(element("p", {}, "At fault: ", element("code", {}, param)));
-    const link = element("a", { href: `/docs/errors#${code}` }, `What ${code} means, and what to do`);
+    if (param !== null) box.append(element("p", {}, "Field: ", element("code", {}, param)));
+    const link = element("a", { href: `/docs/errors#${code}` }, `${code}: meaning and solution`);
     box.append(element("p", {}, link));
     if (details !== null)
       box.append(
@@ -33,7 +33,7 @@ export function failureView(
   } else {
     const [what, text] = WORDS[failure.kind];
     box.append(element("h2", title, what), element("p", {}, text));
-    if (failure.kind === "unreadable") box.append(element("p", {}, `It had the status ${failure.status}.`));
+    if (failure.kind === "unreadable") box.append(element("p", {}, `HTTP status ${failure.status}.`));
   }
   if (requestId !== null) box.append(requestIdLine(requestId));
   return box;
@@ -41,20 +41,20 @@ export function failureView(
 
 /** The error in one sentence. */
 export function wordsOf(failure: Failure): string {
-  return failure.kind === "refused" ? failure.error.message : "The gateway did not answer.";
+  return failure.kind === "refused" ? failure.error.message : "The gateway did not respond.";
 }
 
 const WORDS: Readonly<Record<Exclude<Failure["kind"], "refused">, readonly [title: string, text: string]>> = {
   unreachable: [
     "No answer from the gateway",
-    "The connection failed, so nothing is known of the request. Does the gateway still run, and is this machine online? A large file may have been refused before all of it was sent.",
+    "The connection failed, so the outcome of the request is unknown. Check that the gateway is running and that this machine is online. A large file may have been rejected before it was sent completely.",
   ],
-  unsendable: ["The file cannot be read", "It was changed or removed since it was chosen. Choose it again."],
+  unsendable: ["The file cannot be read", "It was changed or removed after it was chosen. Choose it again."],
   unreadable: [
-    "An answer that is not the gateway's",
-    "Something between this page and the gateway answered, a proxy perhaps. Ask whoever runs it.",
+    "Unexpected response",
+    "The response is not from the gateway, possibly from a proxy. Contact the operator of the network.",
   ],
-  cancelled: ["Cancelled", "This page waits for its answer no longer."],
+  cancelled: ["Cancelled", "This page no longer waits for the response."],
 };
 
 export function requestIdLine(requestId: string): HTMLElement {

@@ -2,20 +2,20 @@
 
 /** Reasons other than a missing feature. */
 const WORDS: Readonly<Record<string, string>> = {
-  audio_input: "takes no audio",
-  chat: "does not chat",
-  profile: "is kept for other profiles",
-  size: "takes no file as large",
-  duration: "takes no recording as long",
-  format: "does not take this format",
-  channels: "does not take as many channels",
-  language: "does not know this language",
-  to_language: "does not translate into this language",
-  keyterms_limit: "does not take these key terms",
-  live_audio: "takes files alone",
-  batch: "only streams",
-  decoder: "takes pieces alone, and this gateway cannot decode the recording",
-  max_tokens: "does not write as many tokens",
+  audio_input: "does not accept audio",
+  chat: "does not support chat",
+  profile: "reserved for other profiles",
+  size: "file too large",
+  duration: "recording too long",
+  format: "format not supported",
+  channels: "too many channels",
+  language: "language not supported",
+  to_language: "target language not supported",
+  keyterms_limit: "key terms not supported",
+  live_audio: "accepts files only",
+  batch: "accepts streams only",
+  decoder: "requires splitting, and this gateway cannot decode the recording",
+  max_tokens: "too many tokens requested",
 };
 
 export function whyNot(missing: readonly string[]): string {

@@ -1,19 +1,19 @@
 // Describes the outcome of a provider call, with one text for each kind of failure.
 
-/** Outcomes whose code alone says too little. */
+/** Outcomes with a code that needs an explanation. */
 const WORDS: Readonly<Record<string, string>> = {
-  connect: "no connection",
-  unauthorized: "credential refused",
+  connect: "connection failed",
+  unauthorized: "credential rejected",
   payment: "out of credit",
-  rejected: "request refused",
-  bad_reply: "unusable answer",
-  timeout: "no answer in time",
+  rejected: "request rejected",
+  bad_reply: "invalid response",
+  timeout: "timeout",
   unknown: "outcome unknown",
 };
 
 /** `failed:rate_limited`: `rate limited`. Null: it has not ended. */
 export function outcomeWords(outcome: string | null): string {
-  if (outcome === null) return "under way";
+  if (outcome === null) return "in progress";
   const kind = outcome.replace(/^failed:/u, "");
   return WORDS[kind] ?? kind.replaceAll("_", " ");
 }

@@ -14,7 +14,7 @@ export function traceView(record: RequestRecordView): HTMLElement {
   const box = element("section", { "aria-labelledby": "trace-title" });
   const facts = [
     `status ${record.status}`,
-    `${(record.duration_seconds * 1000).toFixed(0)} ms in all`,
+    `${(record.duration_seconds * 1000).toFixed(0)} ms total`,
     `${usage.billable_audio_seconds} s billable`,
     `$${usage.charge_usd} charged`,
   ];
@@ -34,8 +34,8 @@ export function traceView(record: RequestRecordView): HTMLElement {
   if (candidates.length > 0)
     box.append(
       table(
-        "Targets, in the route's order",
-        ["Target", "Verdict", "Why"],
+        "Targets, in route order",
+        ["Target", "Result", "Reason"],
         candidates.map((each) => [targetName(each), ...verdictOf(each)]),
       ),
     );
@@ -51,11 +51,11 @@ export function traceView(record: RequestRecordView): HTMLElement {
 }
 
 const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verdict: string, explanation: string]>> = {
-  served: ["served", "the first that could and did"],
-  failed: ["failed", "see its call below"],
-  called: ["called", "the call is under way"],
+  served: ["served", "first target that succeeded"],
+  failed: ["failed", "see the call below"],
+  called: ["called", "the call is in progress"],
   not_reached: ["not reached", "the request ended before its turn"],
-  left: ["left out", "resting after failures"],
+  left: ["skipped", "unavailable after failures"],
 };
 
 function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateView): readonly [string, string] {
@@ -65,7 +65,7 @@ function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateV
 }
 
 /** In UTC, as everywhere in the gateway. */
-export const pausedWords = (until: string): string => `paused by hand until ${until}; its provider had not failed`;
+export const pausedWords = (until: string): string => `paused manually until ${until} (no provider failure)`;
 
 function callRow(attempt: RecordedAttemptView, record: RequestRecordView): readonly (Node | string)[] {
   const { outcome, created_at: began, finished_at: endedAt, charge_usd: charge, billing_class: billing } = attempt;
@@ -75,7 +75,7 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
   bar.style.width = `${(100 * (ms ?? 0)) / totalMs}%`;
   bar.style.marginLeft = `${(100 * Math.max(0, Math.min(totalMs - (ms ?? 0), Date.parse(began) - Date.parse(record.created_at)))) / totalMs}%`;
   const track = element("span", { class: "track" }, bar);
-  const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, track);
+  const time = element("div", { class: "time" }, ms === null ? "in progress" : `${ms} ms`, track);
   return [
     targetName(attempt),
     outcomeWords(outcome),
@@ -87,8 +87,8 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
 
 /** The answer of a dry run. */
 export function decisionView(decision: RoutingDecision): HTMLElement {
-  const title = element("h2", { id: "result-title", tabindex: "-1" }, "What would happen");
-  return element("section", { "aria-labelledby": "result-title" }, title, ...decisionParts(decision, "Judged"));
+  const title = element("h2", { id: "result-title", tabindex: "-1" }, "Routing decision");
+  return element("section", { "aria-labelledby": "result-title" }, title, ...decisionParts(decision, "Targets"));
 }
 
 export function decisionParts(
@@ -97,7 +97,7 @@ export function decisionParts(
 ): readonly HTMLElement[] {
   const what =
     outcome.position === null
-      ? `It would be refused with ${outcome.code ?? outcome.status}.`
+      ? `It would be rejected with ${outcome.code ?? outcome.status}.`
       : `Target ${outcome.position} would be called.`;
   const rows = candidates.map((each) => {
     const explanation =
@@ -106,19 +106,19 @@ export function decisionParts(
         : each.paused_until !== undefined
           ? pausedWords(each.paused_until)
           : each.health === "resting"
-            ? "resting after failures"
-            : "can do all of it";
-    return [targetName(each), each.eligible ? "able" : "left out", explanation];
+            ? "unavailable after failures"
+            : "supports the request";
+    return [targetName(each), each.eligible ? "eligible" : "skipped", explanation];
   });
   return [
     element("p", {}, `${what} ${priceText(cost)} Nothing was called or charged.`),
     ...warningLines(warnings),
-    table(caption, ["Target", "Verdict", "Why"], rows),
+    table(caption, ["Target", "Result", "Reason"], rows),
   ];
 }
 
 export const priceText = (cost: string | null): string =>
-  cost === null ? "Its list price is not known." : `By list prices it would cost $${cost}.`;
+  cost === null ? "Its list price is unknown." : `Cost at list prices: $${cost}.`;
 
 export const warningLines = (warnings: RoutingDecision["warnings"]): readonly HTMLElement[] =>
   warnings.map(({ code, message }) => element("p", { class: "warning" }, element("code", {}, code), ` ${message}`));

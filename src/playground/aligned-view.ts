@@ -77,7 +77,7 @@ export function alignedView(rows: readonly Row[], languages: Languages, player: 
 function alignedText(rows: readonly Row[], differences: readonly Stretch[], languages: Languages): AlignedText {
   const marks = new Map<HTMLElement, Mark>();
   const marked = differences.map((): HTMLElement[] => []);
-  const root = element("div", { class: "aligned", role: "group", "aria-label": "Both sides, passage by passage" });
+  const root = element("div", { class: "aligned", role: "group", "aria-label": "Side-by-side comparison" });
   const numbers = new Map(
     differences.flatMap(({ from, to }, number) => Array.from({ length: to - from }, (_, row) => [from + row, number])),
   );
@@ -133,11 +133,11 @@ function legend(): HTMLElement {
     "p",
     { class: "soft" },
     element("span", { class: "differs other" }, "Dashed"),
-    ": another word on the other side. ",
+    ": a different word on the other side. ",
     element("span", { class: "differs only" }, "Framed"),
     ": only on this side, and ",
     absent(),
-    " where the other has nothing. A marked word leads to its place in the sound.",
+    " where the other has nothing. Select a marked word to play it.",
   );
 }
 

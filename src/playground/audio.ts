@@ -35,7 +35,7 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
     player.load();
     take(
       { kind: "url", url: url.value },
-      `${url.value}, fetched by the gateway when it is asked. To hear it here, choose your own copy of it after the run.`,
+      `${url.value}, fetched by the gateway. To play it here, choose your own copy after the run.`,
     );
   });
   offerRecording(
@@ -53,7 +53,7 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
     // A newer choice made during the download wins.
     if (choice !== choices) return;
     if (blob !== null) takeBlob({ kind: "sample", name: SAMPLE, blob });
-    else status.textContent = "The sample could not be loaded: the gateway did not answer.";
+    else status.textContent = "The sample could not be loaded: the gateway did not respond.";
   }
 
   function takeFile(selectedFile: File | undefined): void {
@@ -83,19 +83,18 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
 function offerRecording(
   control: HTMLButtonElement,
   take: (blob: Blob, name: string) => void,
-  tell: (text: string) => void,
+  report: (text: string) => void,
 ): void {
   let running: MediaRecorder | null = null;
   control.addEventListener("click", () => {
     if (running !== null) running.stop();
-    else if (!window.isSecureContext)
-      tell("Browsers give a page the microphone over https or on localhost only; this one came by neither.");
+    else if (!window.isSecureContext) report("Browsers allow microphone access over https or on localhost only.");
     else {
       // Disabled until the user has answered the browser's permission request.
       control.disabled = true;
       void record()
         .catch((fault: unknown) =>
-          tell(`The microphone is not to be had: ${fault instanceof Error ? fault.message : "refused"}`),
+          report(`The microphone is not available: ${fault instanceof Error ? fault.message : "refused"}`),
         )
         .finally(() => (control.disabled = false));
     }
@@ -116,6 +115,6 @@ function offerRecording(
     recorder.start();
     running = recorder;
     control.textContent = "Stop recording";
-    tell("Recording…");
+    report("Recording…");
   }
 }

@@ -34,13 +34,13 @@ export function comparisonText(compared: Compared, format: ComparisonFormat): st
   return format === "json" ? asJson(compared) : asText(compared);
 }
 
-interface Told {
+interface DifferenceJson {
   readonly at_seconds: number | null;
   readonly A: string;
   readonly B: string;
 }
 
-function toldDifferences(rows: readonly Row[]): readonly Told[] {
+function differencesJson(rows: readonly Row[]): readonly DifferenceJson[] {
   return differencesIn(rows).map(({ from, to }) => {
     const passage = rows.slice(from, to);
     const words = (label: Label) => joinWords(passage.flatMap((row) => row.words[label]?.text ?? []));
@@ -65,7 +65,7 @@ function asJson({ audioName, options, sides, comparison }: Compared): string {
       differing_share_of_the_longer_side: rate,
       are_upper_bounds: !isLeast,
     },
-    differences: toldDifferences(rows),
+    differences: differencesJson(rows),
     sides: sides.map(({ label, purpose, now }) => ({
       label,
       purpose,
@@ -73,14 +73,16 @@ function asJson({ audioName, options, sides, comparison }: Compared): string {
       record: typeof now.record === "string" ? null : now.record,
     })),
   };
-  // The mark is the first line, apart from braces.
+  // The mark is the first line after the brace.
   return `${JSON.stringify(comparisonJson, null, 2).replace("{\n  ", "{ ")}\n`;
 }
 
 function asText({ audioName, options, sides, comparison }: Compared): string {
   const mark = simulatedMark(sides);
   const [one, other] = sides;
-  const facts = Object.entries(FACTS).map(([name, tell]) => [name, ...sides.map(({ now }) => tell(now))] as const);
+  const facts = Object.entries(FACTS).map(
+    ([name, textOfFact]) => [name, ...sides.map(({ now }) => textOfFact(now))] as const,
+  );
   const lines = [
     ...(mark === null ? [] : [mark]),
     `Comparison${audioName === "" ? "" : ` of ${audioName}`}`,
@@ -98,7 +100,7 @@ function asText({ audioName, options, sides, comparison }: Compared): string {
       ({ only, code, message }) => `Warning, ${onlyIn(only)}: ${code} ${message}`,
     ),
     "",
-    ...toldDifferences(comparison.rows).map(
+    ...differencesJson(comparison.rows).map(
       ({ at_seconds: at, A, B }) => `${at === null ? "" : `${clock(at)} `}A: ${A || "–"} | B: ${B || "–"}`,
     ),
     ...LABELS.flatMap((label) => [

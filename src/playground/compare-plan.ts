@@ -17,7 +17,7 @@ export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run:
   const stopped = sides.filter(({ outcome }) => !isServed(outcome));
   const box = element("section", { "aria-labelledby": "result-title" });
   box.append(
-    element("h2", { id: "result-title", tabindex: "-1" }, "Before both are asked"),
+    element("h2", { id: "result-title", tabindex: "-1" }, "Before you run both"),
     element("p", {}, stopped.length > 0 ? whyNot(stopped) : whatItCosts(isTestKey)),
   );
   const [one, other] = sides.map(servedBy);
@@ -26,12 +26,12 @@ export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run:
       element(
         "p",
         { class: "warning" },
-        `Both sides would be asked of the same target, ${one}: they would differ by its settings, or by chance.`,
+        `Both sides would use the same target, ${one}: they would differ only by its settings or by chance.`,
       ),
     );
   box.append(element("div", { class: "pair" }, ...sides.map(sideView)));
   if (stopped.length === 0) {
-    const start = button(isTestKey ? "Run both" : "Run both, at the price of two", run);
+    const start = button(isTestKey ? "Run both" : "Run both (two calls)", run);
     start.classList.add("primary");
     box.append(element("div", { class: "row tools" }, start));
   }
@@ -43,14 +43,14 @@ function whyNot(stopped: readonly PlannedSide[]): string {
   // No answer, or a cancelled request.
   const isKnown = stopped.every(({ outcome }) => outcome.ok || outcome.failure.kind === "refused");
   return isKnown
-    ? `Nothing runs: ${sides} would be refused, for the reason below. Choose another purpose or other options.`
-    : `Nothing runs: what ${sides} would be was not told, for the reason below. Compare once more.`;
+    ? `Not run: ${sides} would be rejected for the reason below. Choose another purpose or other options.`
+    : `Not run: the plan of ${sides} could not be determined for the reason below. Compare again.`;
 }
 
 function whatItCosts(isTestKey: boolean): string {
   return isTestKey
     ? "This is a test key: both calls are simulated, and nothing is charged."
-    : "These are two calls, and both are charged, each by its own price; one that is simulated costs nothing.";
+    : "Both calls are charged, each at its own price. Simulated calls are free.";
 }
 
 function isServed(outcome: PlannedSide["outcome"]): boolean {

@@ -35,30 +35,30 @@ export const heard = (transcript: Transcript): Heard => ({
 export const purposeWords = (purpose: string | null): string =>
   purpose === null ? "no purpose" : `purpose ${purpose}`;
 
-type Teller = (heard: Heard) => string;
-const UNKNOWN = { reading: "its record is not read yet", unreadable: "the record cannot be read" } as const;
+type FactText = (heard: Heard) => string;
+const UNKNOWN = { reading: "record not loaded yet", unreadable: "record not available" } as const;
 const ofRecord =
-  (tell: (record: RequestRecordView) => string): Teller =>
+  (textOf: (record: RequestRecordView) => string): FactText =>
   ({ record }) =>
-    typeof record === "string" ? UNKNOWN[record] : tell(record);
+    typeof record === "string" ? UNKNOWN[record] : textOf(record);
 
 /** In display order. */
-export const FACTS: Readonly<Record<string, Teller>> = {
+export const FACTS: Readonly<Record<string, FactText>> = {
   "Purpose applied": ({ transcript }) => transcript.svc_applied_purpose ?? "none",
   Target: ofRecord(targetOf),
   Words: ({ spoken }) => String(spoken.words.length),
   Audio: ({ transcript }) => clock(transcript.duration_seconds),
   Time: ofRecord(timeOf),
   Cost: ofRecord(costOf),
-  "Confidence, mean of words": ({ transcript }) => confidenceOf(transcript),
+  "Mean word confidence": ({ transcript }) => confidenceOf(transcript),
   Speakers: ({ transcript }) => speakersOf(transcript),
-  Language: ({ transcript }) => transcript.language ?? "not told",
+  Language: ({ transcript }) => transcript.language ?? "not reported",
   Times: ({ spoken }) => TIMES[spoken.times],
 };
 
 const TIMES: Readonly<Record<SpokenWords["times"], string>> = {
-  words: "of each word",
-  segments: "missing for words: one leads to the beginning of its segment",
+  words: "words",
+  segments: "no word times: words link to the start of their segment",
   none: "missing",
 };
 
@@ -79,7 +79,7 @@ function timeOf({ duration_seconds: whole, attempts }: RequestRecordView): strin
 
 /** Metered, provider-billed and simulated costs, never in one sum. */
 function costOf({ attempts, usage, idempotency }: RequestRecordView): string {
-  if (idempotency.replayed) return "paid by the request before, which had the same idempotency key";
+  if (idempotency.replayed) return "paid by the earlier request with the same idempotency key";
   const of = (billing: string) => attempts.filter((attempt) => attempt.billing_class === billing);
   const parts: string[] = [];
   if (of("metered").length > 0) parts.push(`$${usage.charge_usd} metered`);
@@ -94,14 +94,14 @@ function costOf({ attempts, usage, idempotency }: RequestRecordView): string {
 
 function confidenceOf({ words }: Transcript): string {
   const confidences = words.flatMap(({ confidence }) => (confidence === null ? [] : [confidence]));
-  if (confidences.length === 0) return "not given";
+  if (confidences.length === 0) return "none";
   const mean = confidences.reduce((sum, each) => sum + each, 0) / confidences.length;
   return `${(100 * mean).toFixed(1)} %`;
 }
 
 function speakersOf(transcript: Transcript): string {
   const speakers = new Set(piecesOf(transcript).flatMap(({ speaker }) => speaker ?? []));
-  return speakers.size === 0 ? "not told apart" : String(speakers.size);
+  return speakers.size === 0 ? "not separated" : String(speakers.size);
 }
 
 export interface ToldWarning {

@@ -31,7 +31,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
   const summary = element("p", { role: "status" });
   const facts = element("div");
   const transcripts = element("div");
-  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
+  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Export" });
   const root = element(
     "section",
     { "aria-labelledby": "result-title" },
@@ -80,7 +80,7 @@ export function comparisonView({ audioName, options, player, again }: Comparison
     transcripts.replaceChildren(element("div", { class: "pair" }, ...sides.map((side) => sideView(side, again))));
     tools.replaceChildren(...transcriptFiles(sides));
     const isOver = sides.every(({ now }) => now.state !== "waiting");
-    summary.textContent = isOver ? "There is nothing to compare: one side has no transcript." : "";
+    summary.textContent = isOver ? "Nothing to compare: one side has no transcript." : "";
   }
 
   async function showBoth(sides: readonly [HeardSide, HeardSide]): Promise<void> {
@@ -135,9 +135,9 @@ function bothHeard(sides: Sides): readonly [HeardSide, HeardSide] | null {
 }
 
 function factsTable(sides: Sides): HTMLElement {
-  const rows = Object.entries(FACTS).map(([name, tell]) => [
+  const rows = Object.entries(FACTS).map(([name, textOfFact]) => [
     name,
-    ...sides.map(({ now }) => (now.state === "heard" ? tell(now) : "–")),
+    ...sides.map(({ now }) => (now.state === "heard" ? textOfFact(now) : "–")),
   ]);
   const requests = sides.map(({ now }) => {
     const id = now.state === "heard" ? now.transcript.request_id : undefined;
@@ -152,7 +152,7 @@ function factsTable(sides: Sides): HTMLElement {
         );
   });
   const heads = ["", ...sides.map(({ label, purpose }) => `${label}: ${purposeWords(purpose)}`)];
-  return table("What made each side, and what it took", heads, [...rows, ["Request", ...requests]]);
+  return table("Details", heads, [...rows, ["Request", ...requests]]);
 }
 
 function sideView(side: Side, again: ComparisonViewOptions["again"]): HTMLElement {

@@ -4,7 +4,7 @@ import type { Side } from "./compare-side.ts";
 import { isSimulated, SIMULATED } from "./exports.ts";
 
 export const WHAT_IT_IS =
-  "Neither side is the truth: the share says how far they differ, not which one errs. Case, punctuation around a word and the form of an apostrophe are not compared.";
+  "Neither side is the reference: the share shows how much they differ, not which one is wrong. Case, punctuation around words and apostrophe style are ignored.";
 
 export function summaryOf({ counts, longer, rate, isLeast }: Comparison): string {
   const { same, other, A, B } = counts;
@@ -12,10 +12,10 @@ export function summaryOf({ counts, longer, rate, isLeast }: Comparison): string
   const words = `A has ${same + other + A} words, B ${same + other + B}; the same in both: ${same}.`;
   if (differences === 0) return `${words} No word differs.`;
   const share = `${(100 * rate).toFixed(1)} % of the ${longer} words of the longer side`;
-  const kinds = `${other} another word on each side, ${A} only in A, ${B} only in B`;
+  const kinds = `${other} different on each side, ${A} only in A, ${B} only in B`;
   return isLeast
-    ? `${words} Words that differ: ${differences} (${kinds}), ${share}.`
-    : `${words} So much differs that it was aligned roughly and not counted out. Words that differ, at most: ${differences} (${kinds}), ${share}.`;
+    ? `${words} Differing words: ${differences} (${kinds}), ${share}.`
+    : `${words} Too many differences for an exact alignment. Differing words, at most: ${differences} (${kinds}), ${share}.`;
 }
 
 /** Null: neither side was simulated. */

@@ -45,12 +45,12 @@ function pairOf(desk: Desk, compared: string | null): Pair | null {
     byId("compare-with", HTMLSelectElement).focus();
     return null;
   };
-  if (compared === null) return refuse("First what to compare with, please.");
+  if (compared === null) return refuse("Choose a purpose to compare with first.");
   const asked = desk.asked();
   if (asked === null) return null;
   const purposes = [asked.entries.find(([name]) => name === "purpose")?.[1] ?? null, compared || null] as const;
   if (purposes[0] === purposes[1])
-    return refuse("Both sides would be asked the same: choose another purpose here or among the options.");
+    return refuse("Both sides would be identical: choose another purpose here or in the options.");
   const rest = asked.entries.filter(([name]) => name !== "purpose");
   const other: Asked = { ...asked, entries: compared === "" ? rest : [...rest, ["purpose", compared]] };
   return {
@@ -65,7 +65,7 @@ function pairOf(desk: Desk, compared: string | null): Pair | null {
 async function plan(desk: Desk, currentPurpose: () => string | null, why = ""): Promise<void> {
   const pair = pairOf(desk, currentPurpose());
   if (pair === null) return;
-  const signal = desk.begin("Asking what each side would be…");
+  const signal = desk.begin("Planning both sides…");
   if (signal === null) return;
   const planned: PlannedSide[] = [];
   // Sequential, so that a key limited to one concurrent request is not refused.
@@ -80,9 +80,7 @@ async function plan(desk: Desk, currentPurpose: () => string | null, why = ""): 
     if (now === null) return;
     // Only what was shown is paid for.
     const isAsShown = now.asked.every((asked, index) => isSame(asked, pair.asked[index]));
-    await (isAsShown
-      ? run(desk, pair)
-      : plan(desk, currentPurpose, "Something was changed: this is what would happen now. "));
+    await (isAsShown ? run(desk, pair) : plan(desk, currentPurpose, "The options changed: this is the new plan. "));
   };
   show(desk, planView(planned, pair.asked[0].key.startsWith(OF_TEST_KEYS), start), null);
 }
@@ -99,7 +97,7 @@ function focusTitle(): void {
 }
 
 async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
-  const abortSignal = desk.begin("Both sides are asked; each is shown as it ends…");
+  const abortSignal = desk.begin("Both sides are running; each is shown when it ends…");
   if (abortSignal === null) return;
   const keys = [newIdempotencyKey("playground"), newIdempotencyKey("playground")];
   const { audio, entries } = asked[0];
@@ -124,7 +122,7 @@ async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
     await Promise.all(indices.map((index) => askSide(index, signal)));
     const isWhole = sides.every(({ now }) => now.state === "heard");
     const isLost = document.activeElement === byId("cancel", HTMLButtonElement);
-    desk.end(isWhole ? "Done." : "Not both sides answered; what to do stands with them.");
+    desk.end(isWhole ? "Done." : "At least one side failed. See its message.");
     // Its button is removed.
     if (isLost) focusTitle();
     // A file opened meanwhile replaced it; this result was paid for, so it is shown again.

@@ -10,7 +10,7 @@ import { segmentsOf } from "./timeline.ts";
 /** `request_id` is added by the export, so that the trace can be found. */
 export type Transcript = TranscriptionEnvelope & { readonly request_id?: string };
 
-export const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
+export const SIMULATED = "Simulated response. No provider was called.";
 export const EXPORTS = ["txt", "srt", "vtt", "json"] as const;
 export type ExportFormat = (typeof EXPORTS)[number];
 

@@ -16,27 +16,27 @@ export function useKey(): () => string | null {
   input.value = key;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void tell();
+    void showKey();
   });
-  void tell();
+  void showKey();
   return () => {
     // A key that was typed but not submitted is used.
-    if (input.value.trim() !== key) void tell();
+    if (input.value.trim() !== key) void showKey();
     return key === "" ? null : key;
   };
 
-  async function tell(): Promise<void> {
+  async function showKey(): Promise<void> {
     key = input.value.trim();
     kept()?.setItem(KEPT, key);
     if (key === "") return status.replaceChildren(whereKeysAre());
-    status.replaceChildren(element("p", { class: "soft" }, "Asking the gateway…"));
+    status.replaceChildren(element("p", { class: "soft" }, "Checking the key…"));
     const requestedKey = key;
     const outcome = await getMe(key);
     if (requestedKey !== key) return;
     if (outcome.ok) return status.replaceChildren(...describe(outcome.data));
     const { failure } = outcome;
     const isRefused = failure.kind === "refused" && !failure.error.retryable;
-    const title = isRefused ? "This key does not work. " : "What this key may do is not known. ";
+    const title = isRefused ? "This key does not work. " : "The key's permissions could not be read. ";
     status.replaceChildren(
       element("p", { class: "bad" }, element("strong", {}, title), wordsOf(failure)),
       whereKeysAre(),
@@ -51,7 +51,7 @@ function whereKeysAre(): HTMLElement {
     { class: "soft" },
     "The first start printed a key in its terminal, and keeps it in ",
     file,
-    " where it runs. Otherwise ask whoever runs this gateway for one. It stays in this tab.",
+    " where it runs. Otherwise ask the operator for one. It is stored in this tab only.",
   );
 }
 
@@ -76,7 +76,7 @@ function describe({
       `App ${app?.name ?? key.name}, workspace ${workspace.slug} `,
       element("span", { class: "soft" }, `(${key.prefix}…${key.last4})`),
     ),
-    element("p", { class: "soft" }, `Can be asked: ${able.join(", ") || "plain text"}.`),
+    element("p", { class: "soft" }, `Available features: ${able.join(", ") || "plain text"}.`),
     element(
       "p",
       { class: "soft" },

@@ -71,7 +71,7 @@ function tellCode(): void {
 function currentRequest(): Asked | null {
   const apiKey = key();
   if (apiKey !== null && audio !== null) return { key: apiKey, audio, entries: entries() };
-  progress.textContent = apiKey === null ? "First a key, please." : "First some audio, please.";
+  progress.textContent = apiKey === null ? "Enter a key first." : "Choose audio first.";
   byId(apiKey === null ? "key" : "use-sample", HTMLElement).focus();
   return null;
 }
@@ -81,12 +81,12 @@ async function ask(dry: boolean): Promise<void> {
   tellCode();
   const request = currentRequest();
   if (request === null) return;
-  const signal = begin(dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
+  const signal = begin(dry ? "Requesting the routing decision…" : "Sending the audio and waiting for the transcript…");
   if (signal === null) return;
   // A dry run costs nothing and needs no idempotency key.
   const outcome = await transcribe(request, signal, dry ? {} : { "idempotency-key": once.keyFor(request) });
   if (!dry) once.ended(outcome);
-  setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
+  setBusy(false, outcome.ok ? "Done." : "The request failed. See the response.");
   clear();
   if (!outcome.ok) showFailure(outcome, dry ? "" : costText(outcome.failure));
   else if (outcome.data.object === "routing.decision") result.replaceChildren(decisionView(outcome.data));
@@ -105,7 +105,7 @@ function offerComparing(): Promise<(() => Promise<void>) | null> {
     ({ offerComparison }) => offerComparison({ player, compared, choose, asked: askedForBoth, begin, end, show: take }),
     () => {
       comparisonModule = null;
-      progress.textContent = "Comparing could not be loaded: the gateway did not answer. Reload the page.";
+      progress.textContent = "The comparison could not be loaded: the gateway did not respond. Reload the page.";
       return null;
     },
   );
@@ -137,7 +137,7 @@ function take(content: HTMLElement, next: typeof view): void {
 /** The user can abort the signal until the request ends. Null: another request is running, and a message is shown. */
 function begin(text: string): AbortSignal | null {
   if (run.disabled) {
-    progress.textContent = "Wait for the answer first, or cancel.";
+    progress.textContent = "Wait for the response, or cancel it.";
     return null;
   }
   const ending = new AbortController();
@@ -191,10 +191,10 @@ async function openSaved(): Promise<void> {
   const transcript = transcriptIn(await file.text());
   clear();
   if (transcript === null) {
-    progress.textContent = `${file.name} holds no transcript: open one that was saved here as JSON.`;
+    progress.textContent = `${file.name} contains no transcript. Open a file that was saved here as JSON.`;
     return;
   }
-  progress.textContent = `${file.name} is open. To hear it, choose your own copy of the recording.`;
+  progress.textContent = `${file.name} is open. To play it, choose your own copy of the recording.`;
   show(transcript, file.name.replace(/-simulated\.json$/u, ""));
   const apiKey = key();
   if (apiKey !== null && transcript.request_id !== undefined) await showTrace(apiKey, transcript.request_id);

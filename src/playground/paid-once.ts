@@ -16,8 +16,8 @@ export const mayPass = (failure: Failure): boolean =>
 /** The cost of a retry. Empty: nothing to mention. */
 export function costText(failure: Failure): string {
   if (!mayPass(failure)) return "";
-  const fate = failure.kind === "cancelled" ? "If it had reached the gateway, it goes on there and is charged. " : "";
-  return `${fate}Asked once more as it is, within 24 hours, it is not paid twice.`;
+  const fate = failure.kind === "cancelled" ? "If it reached the gateway, it continues there and is charged. " : "";
+  return `${fate}If you repeat it unchanged within 24 hours, it is not charged twice.`;
 }
 
 export interface PaidOnce {

@@ -39,7 +39,7 @@ export function showTranscript(transcript: Transcript, audioName: string, player
   box.append(textRoot);
   if (pieces.some(({ confidence }) => confidence !== null && confidence < LOW_CONFIDENCE))
     box.append(element("p", { class: "soft" }, `Underlined: confidence below ${LOW_CONFIDENCE * 100} %.`));
-  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
+  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Export" });
   tools.append(
     copyButton("Copy text", () => exportText(withNames(), "txt")),
     ...files,
@@ -58,7 +58,7 @@ export function showTranscript(transcript: Transcript, audioName: string, player
       });
       return element("label", { class: `speaker ${colourOf(speakers, speaker)}` }, `${speaker} is `, input);
     });
-    return element("div", { class: "row wrap", role: "group", "aria-label": "Names of the speakers" }, ...rows);
+    return element("div", { class: "row wrap", role: "group", "aria-label": "Speaker names" }, ...rows);
   }
 }
 
@@ -89,7 +89,7 @@ export function otherRecording({ duration_seconds: seconds }: Transcript, player
     note.dataset["shown"] = "true";
     const { duration } = player;
     note.hidden = !Number.isFinite(duration) || Math.abs(duration - seconds) < SAME_SECONDS;
-    note.textContent = `The player holds ${clock(duration)}, the transcript is of ${clock(seconds)}: choose the recording it was made from.`;
+    note.textContent = `The player contains ${clock(duration)}, the transcript belongs to ${clock(seconds)}: choose its recording.`;
   };
   player.addEventListener("loadedmetadata", compare);
   compare();

@@ -100,7 +100,7 @@ class Circuit {
   /** Returns the number of the opening that the attempt probes. Null: not a probe. */
   begin(nowMs: number): number | null {
     if (this.#openUntilMs === 0 || !this.isHealthy(nowMs)) return null;
-    // The probe may be a live session or a stream, whose outcome is known only at its end.
+    // The probe may be a live session or a stream, with an outcome that is known only at its end.
     this.#probedUntilMs = nowMs + this.#openMs();
     return this.#totalOpenings;
   }

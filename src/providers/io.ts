@@ -87,7 +87,7 @@ export interface WireRequest {
   readonly body?: WireBody;
   /** An upload, a poll or a deletion, for which the provider does no work and bills nothing. Does not count as dispatched. */
   readonly isFree?: boolean;
-  /** Other hosts of the provider: the first whose domain contains the base URL's host is used. With any other base URL all paths are on one host. */
+  /** Other hosts of the provider: the first with a domain that contains the base URL's host is used. With any other base URL all paths are on one host. */
   readonly siblings?: readonly { readonly domain: string; readonly origin: string }[];
   /** Limit of a buffered reply if lower than that of its `Io`. A longer one is a `bad_reply`. */
   readonly maxReplyBytes?: number;

@@ -81,7 +81,7 @@ export interface SpeechRequest {
   readonly diarization: boolean;
   /** Word times are required. */
   readonly words: boolean;
-  /** Segment times are required. A model whose segments are `exact` may return words instead. */
+  /** Segment times are required. A model with `exact` segments may return words instead. */
   readonly segments: boolean;
   readonly keyterms: readonly string[];
   readonly redaction: readonly RedactionGroup[];
@@ -205,7 +205,7 @@ export interface SpeechProvider {
   readonly models: Readonly<Record<string, SpeechModel>>;
   /** Describes a credential that is malformed, without quoting it. */
   readonly credentialFault?: (credential: string) => string | null;
-  /** Applies a target's settings to a model: options of an account besides its credential. */
+  /** Applies a target's settings to a model: options of an account other than its credential. */
   readonly configured?: (name: string, model: SpeechModel, settings: Readonly<Record<string, unknown>>) => SpeechModel;
   /** Assumed capabilities of a model outside the catalogue, which its declaration extends. */
   readonly unknownModel?: SpeechModel;

@@ -16,7 +16,7 @@ export interface WorkOptions {
   readonly concurrency: number;
   /** Handlers of one group at once in this process. Groups are then served round-robin; without it, messages are served by age alone. */
   readonly perGroup?: number;
-  /** Longest delay before polling notices a deferred message, or one whose notification was lost. */
+  /** Longest delay before polling notices a deferred message, or one with a lost notification. */
   readonly pollMs?: number;
   /** If it throws, the message is retried as its queue allows. */
   readonly handler: (message: Message) => Promise<void>;

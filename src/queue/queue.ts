@@ -20,7 +20,7 @@ export interface QueueDefinition {
   readonly retryLimit: number;
   /** Delay before the first retry in seconds, doubled for each further one. */
   readonly retryDelaySeconds?: number;
-  /** A message whose worker reports nothing for so long counts as failed. Longer than the longest work, at most a day. */
+  /** A message counts as failed if its worker reports nothing for so long. Longer than the longest work, at most a day. */
   readonly expireSeconds: number;
   /** A worker without a heartbeat for so long is considered dead, and its message is retried. At least 10. */
   readonly heartbeatSeconds?: number;

@@ -27,7 +27,7 @@ export interface Quotas {
   close(): Promise<void>;
 }
 
-/** The key and the app whose quotas apply. */
+/** The key and the app that define the quotas. */
 export interface QuotaHolders {
   readonly workspace: Pick<Principal["workspace"], "id">;
   readonly key: Pick<Principal["key"], "id" | "quota">;
@@ -156,7 +156,7 @@ function limitReached(
   return new GatewayError("RATE_LIMITED", {
     message:
       countedAmount > limit
-        ? `This request takes ${countedAmount / scale} ${words}, and the whole quota is ${quota} in ${period} s.`
+        ? `This request needs ${countedAmount / scale} ${words}, but the whole quota is ${quota} in ${period} s.`
         : `The quota of ${quota} ${words} in ${period} s is used up. Retry in ${seconds} s.`,
     retryAfterSeconds: seconds,
     details: { limit: quota, unit: words, period_seconds: period },

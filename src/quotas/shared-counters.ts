@@ -169,7 +169,7 @@ async function drawAll(database: Database, drawings: readonly Drawing[]): Promis
       );
     });
   } catch (error) {
-    // A drawing whose workspace was deleted fails the batch, so each one is run alone.
+    // A drawing of a deleted workspace fails the batch, so each one is run alone.
     if (drawings.length > 1 && isBadData(error)) for (const drawing of drawings) await drawAll(database, [drawing]);
     else for (const drawing of drawings) drawing.failed(error);
     return;

@@ -50,7 +50,7 @@ async function readRecorded(
   await written(id);
   const recorded = await asWorkspaceOrSystem(database, scope.workspaceId, async (db) => {
     const row = await readRequest(db, scope, id);
-    if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
+    if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of this request." });
     // A request without a valid key has no app, so nothing was called.
     if (row.workspace_id === null || row.app_id === null) return { row, attempts: [], job: null, owner: null };
     const owner = { workspaceId: brand("workspace", row.workspace_id), appId: brand("app", row.app_id) };

@@ -51,7 +51,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     write: (rows, mayBeThere) => insertRequests(bypassRls(database, "batch").db, rows, { nowMs: nowMs(), mayBeThere }),
     isItemFault: isBadData,
     onSkipped: ({ id }, error) =>
-      logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record"),
+      logger.error({ task: "request log", request_id: id, err: error }, "could not store a record"),
   });
   let unownedCount = 0;
 
@@ -80,7 +80,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     const droppedCount = unownedCount - MAX_UNOWNED;
     unownedCount = 0;
     if (droppedCount > 0)
-      logger.warn({ task: "request log", left_out: droppedCount }, "requests without a valid key are not all kept");
+      logger.warn({ task: "request log", left_out: droppedCount }, "not all requests without a valid key are stored");
     await queue.flush();
   });
   const purger = createPeriodicTask(PURGE_EVERY_MS, logger, "purge the request log", async (stopping) => {
@@ -98,7 +98,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       await queue.flush().catch((error: unknown) => {
         logger.error(
           { task: "request log", lost: queue.size(), err: error },
-          "could not write the last of the request log",
+          "could not write the remaining request log",
         );
       });
     },

@@ -16,18 +16,18 @@ function opening(record: UnsummarisedRecord): string {
   switch (decision.outcome) {
     case "none":
       return code === null
-        ? "The caller hung up before it was routed."
-        : `Refused with ${status} ${code} before it was routed; nothing was called.`;
+        ? "The caller disconnected before the request was routed."
+        : `Rejected with ${status} ${code} before it was routed; nothing was called.`;
     case "refused":
       return asked?.dry_run === true
-        ? `A dry run: it would be refused (${words(decision.reason)}).`
-        : `Refused with ${status} ${code ?? ""} by its routing (${words(decision.reason)}); nothing was called.`;
+        ? `Dry run: it would be rejected (${words(decision.reason)}).`
+        : `Rejected with ${status} ${code ?? ""} by its routing (${words(decision.reason)}); nothing was called.`;
     case "routed":
-      if (asked?.dry_run === true) return "A dry run: nothing was called.";
-      if (record.job !== null) return `Taken as job ${record.job.id}, ${record.job.status ?? "gone by now"}.`;
+      if (asked?.dry_run === true) return "Dry run: nothing was called.";
+      if (record.job !== null) return `Accepted as job ${record.job.id}, ${record.job.status ?? "deleted"}.`;
       if (code !== null) return status === 200 ? `Its stream broke with ${code}.` : `Ended with ${status} ${code}.`;
-      if (served.length === 0) return "The caller hung up before a target had served it.";
-      return `Served by ${served.map(nameOf).join(" and ")}${status === 499 ? " after the caller had hung up" : ""}.`;
+      if (served.length === 0) return "The caller disconnected before a target had served the request.";
+      return `Served by ${served.map(nameOf).join(" and ")}${status === 499 ? " after the caller had disconnected" : ""}.`;
   }
 }
 
@@ -49,9 +49,9 @@ function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly strin
 }
 
 function reasonFor({ missing, health, paused_until: until }: RecordedCandidateView): string {
-  if (missing.length > 0) return `was left out: it lacks ${missing.map(words).join(", ")}`;
-  if (until !== undefined) return `was left out: it was paused by hand until ${until}, its provider had not failed`;
-  return health === "resting" ? "was left out: it rests after failures" : "was left out";
+  if (missing.length > 0) return `was skipped: it lacks ${missing.map(words).join(", ")}`;
+  if (until !== undefined) return `was skipped: it was paused manually until ${until}, without a provider failure`;
+  return health === "resting" ? "was skipped: it was unavailable after failures" : "was skipped";
 }
 
 function nameOf(place: Pick<RecordedCandidateView, "position" | "provider" | "model">): string {

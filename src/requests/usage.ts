@@ -104,7 +104,7 @@ async function readTable(
   const range = rangeOf(question, await readNow(db), groups.includes("hour") ? MAX_DAYS_BY_HOUR : MAX_DAYS);
   const rows = await readUsage(db, scope, range, groups, MAX_ROWS + 1);
   if (rows.length > MAX_ROWS)
-    throw invalidRequest("group_by", `That makes more than ${MAX_ROWS} rows. Ask for fewer days, or tell less apart.`);
+    throw invalidRequest("group_by", `That makes more than ${MAX_ROWS} rows. Request fewer days or fewer groups.`);
   const unresolved = await readUnresolvedLeases(db, scope, range);
   return {
     object: "usage",
@@ -136,7 +136,7 @@ function rangeOf({ from, to }: UsageQuestion, now: Date, maxDays: number): Usage
   const endMs = Date.parse(to ?? now.toISOString().slice(0, 10)) + DAY_MS;
   const startMs = from === undefined ? endMs - DEFAULT_DAYS * DAY_MS : Date.parse(from);
   if (startMs >= endMs) throw invalidRequest("from", "`from` is after `to`.");
-  if (endMs - startMs > maxDays * DAY_MS) throw invalidRequest("from", `The days asked for are more than ${maxDays}.`);
+  if (endMs - startMs > maxDays * DAY_MS) throw invalidRequest("from", `The requested days exceed ${maxDays}.`);
   return { from: new Date(startMs), to: new Date(endMs) };
 }
 

@@ -113,7 +113,7 @@ function fields(
 function notApplied(reason: PurposeRefusalReason): Warning {
   return {
     code: "PURPOSE_NOT_APPLIED",
-    message: `The purpose was not applied (${reason}); the request ran on the key's already resolved routing.`,
+    message: `The purpose was not applied (${reason}); the request used the key's default routing.`,
     param: "purpose",
     details: { reason },
   };

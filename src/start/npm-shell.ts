@@ -1,5 +1,5 @@
 // Ends the process together with the shell through which npm started it. npm sends SIGTERM to that shell, which exits without forwarding it (npm 11, dash), and
-// the process would go on with no parent to stop it.
+// the process would continue without a parent to stop it.
 import { setInterval } from "node:timers/promises";
 
 const LOOK_MS = 250;

@@ -130,7 +130,7 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
   const database = await openOwnDatabase(configuration, options.embedded, { inform, step, logger });
   const ffmpeg = findFfmpeg(process.env["PATH"]);
   step(
-    `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
+    `decoder      ${ffmpeg ?? "WAV only: without ffmpeg on the PATH, other formats are not split for models with a length limit"}`,
   );
   const applied = await bringUpToDate({ database, seal, pepper }, configuration, {
     isFile: file !== null,
@@ -168,7 +168,7 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
   };
 }
 
-interface Told {
+interface StartOutput {
   readonly inform: (text: string) => void;
   readonly step: (text: string) => void;
   readonly logger: Logger;
@@ -184,7 +184,7 @@ async function refuseIncomplete(dataDir: string, { newDatabase = false }: Prepar
 async function openOwnDatabase(
   { storage }: Configuration,
   embedded: EmbeddedMode,
-  { inform, step, logger }: Told,
+  { inform, step, logger }: StartOutput,
 ): Promise<Database> {
   const { databaseUrl, dataDir } = storage;
   const moved = await readMoved(dataDir);
@@ -193,11 +193,10 @@ async function openOwnDatabase(
     if (moved !== null)
       throw new CliError(EXIT.config, `Storage: ${MOVED.message(moved, dataDir)}.`, { hints: [MOVED.fix(dataDir)] });
     if (embedded === "own") await awaitDataDir(dataDir, realTime(step));
-    if (!holdsEmbedded && embedded === "own")
-      step("storage      creating the embedded database: some seconds, this once");
+    if (!holdsEmbedded && embedded === "own") step("storage      creating the embedded database (first start only)");
   } else if (holdsEmbedded && moved === null)
     inform(
-      `warning: storage: the database server is used, and not the embedded database that is in ${dataDir}; patchbay migrate-storage moves that to an empty server`,
+      `warning: storage: using the database server; ignoring the embedded database in ${dataDir}; to move it to an empty server: patchbay migrate-storage`,
     );
   const database = await openStorage(storage, {
     embedded,
@@ -206,7 +205,7 @@ async function openOwnDatabase(
     ...reportEmbedded(logger),
     onUpdate: (pending) =>
       step(
-        `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
+        `storage      migrating the schema of an older version (${pending.join(", ")}); to go back, restore a backup made before`,
       ),
   }).catch(throwUnavailable);
   step(`storage      ${whereStored(database, storage)}, schema up to date`);
@@ -219,7 +218,7 @@ export function reportEmbedded(logger: Logger): Pick<OpenStorageOptions, "onProb
     onProblem: (level, message) =>
       logger[level === "WARNING" ? "warn" : "error"]({ task: "embedded database", level_name: level }, message),
     onRestart: (delayMs) =>
-      logger.error({ task: "embedded database", ms: delayMs }, "the embedded database ended and is started again"),
+      logger.error({ task: "embedded database", ms: delayMs }, "the embedded database exited and is restarted"),
   };
 }
 
@@ -243,7 +242,7 @@ export function throwUnavailable(error: unknown): never {
   if (error instanceof EmbeddedUnavailable) throw new CliError(EXIT.config, error.message, { hints: error.hints });
   if (error instanceof InstallationInUse)
     throw new CliError(EXIT.conflict, error.message, {
-      hints: ["stop that gateway first: patchbay down, or choose another storage.data_dir"],
+      hints: ["stop that gateway first (patchbay down), or choose another storage.data_dir"],
     });
   if (error instanceof PoolerRefused) throw new CliError(EXIT.config, error.message, { hints: [error.check] });
   throw error;
@@ -257,15 +256,13 @@ function whereStored(database: Database, { databaseUrl, dataDir }: Configuration
 
 /** A missing parent directory may be a typing error, or a disk that is not mounted. */
 function whatIsNew(dataDir: string, createdDirectory: string): string {
-  return createdDirectory === dataDir
-    ? `${dataDir}, new`
-    : `${dataDir}, new, and so is ${createdDirectory} above it, which did not exist`;
+  return createdDirectory === dataDir ? `${dataDir}, new` : `${dataDir}, created together with ${createdDirectory}`;
 }
 
 /** Names an environment variable that disables the check of certificates for every connection of the process, to providers and receivers alike. */
 export function unsafeEnvironment(env: Readonly<Record<string, string | undefined>>): string | null {
   return env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0"
-    ? "environment: NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate. Unset it; for a private authority set NODE_EXTRA_CA_CERTS to its certificate."
+    ? "environment: NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks. Unset it; for a private authority, set NODE_EXTRA_CA_CERTS to its certificate."
     : null;
 }
 

@@ -98,9 +98,7 @@ async function keep(first: Started, running: Map<number, Worker>, stopping: Abor
     if (stopping.aborted) return;
     pauseMs =
       performance.now() - started.sinceMs > STEADY_MS ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-    process.stderr.write(
-      `process ${first.number} ended with exit code ${code}; another is started in ${pauseMs / 1000} s\n`,
-    );
+    process.stderr.write(`process ${first.number} ended with exit code ${code}; restarting in ${pauseMs / 1000} s\n`);
     await pause(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return;
   }

@@ -17,10 +17,8 @@ export async function reportStart(say: (text: string) => void, started: StartRep
   const { appKeys, keyFile } = first;
   if (appKeys !== null) {
     const checked = await selfCheck(url, first.samplePath, appKeys.selfCheckKey);
-    say(
-      `\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`,
-    );
-    say(`\nYour API key, shown this once (the command line finds it in ${keyFile}):\n  ${appKeys.appKey}`);
+    say(`\nSelf-check: bundled sample transcribed by the sandbox (simulated, no cost):\n  ${checked}`);
+    say(`\nYour API key, shown only once (the command line reads it from ${keyFile}):\n  ${appKeys.appKey}`);
   }
   if (first.hasNewOperatorKey) say(`The operator's key is in ${first.operatorKeyFile}.`);
   say("\nPages:");

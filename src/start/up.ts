@@ -91,9 +91,9 @@ async function listenOr(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
     if (code === null) throw error;
-    const reason = code === "EADDRINUSE" ? "is taken by another process" : `cannot be listened on (${code})`;
+    const reason = code === "EADDRINUSE" ? "is in use by another process" : `cannot be used for listening (${code})`;
     throw new CliError(EXIT.config, `${at.host}:${at.port} ${reason}.`, {
-      hints: [`choose another port: ${elsewhere}`, "see what else is in the way: patchbay doctor"],
+      hints: [`choose another port: ${elsewhere}`, "find other problems: patchbay doctor"],
     });
   }
 }
@@ -137,7 +137,7 @@ async function untilStopped(
   if (place !== null) await writeRunningGateway(dataDir, { ...place, isStopping: true }).catch(() => false);
   const stoppingSinceMs = performance.now();
   app.startDraining();
-  say(`\n${signal}: finishing what runs`);
+  say(`\n${signal}: finishing requests in progress`);
   const [acceptMs, keptMs] = signal === "SIGINT" ? [0, 0] : [ACCEPT_WHILE_DRAINING_MS, KEPT_WHILE_DRAINING_MS];
   const { syncTimeoutSeconds, workerGraceSeconds } = configuration.limits;
   // The admin listener stays open for monitoring of the shutdown; `close` ends it.

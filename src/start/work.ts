@@ -23,7 +23,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
     return EXIT.config;
   }
   const signal = await stopped;
-  say(`\n${signal}: finishing the calls in flight`);
+  say(`\n${signal}: finishing calls in progress`);
   app.startDraining();
   await app.close({ graceMs: configuration.limits.workerGraceSeconds * 1000 });
   await database.close();
@@ -31,7 +31,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
   return EXIT.ok;
 }
 
-/** Next to a gateway on the same machine the file's port is taken: the worker runs without it, unless the port was requested explicitly. */
+/** Next to a gateway on the same machine the file's port is in use: the worker runs without it, unless the port was requested explicitly. */
 async function listenForWatchers(
   { admin }: App,
   { configuration, say, step }: PreparedProcess,
@@ -45,8 +45,9 @@ async function listenForWatchers(
     return true;
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    const conflict = `${place.host}:${place.port} is taken`;
-    if (port === undefined) step(`metrics      nowhere: ${conflict}; --admin-port gives this worker a port of its own`);
+    const conflict = `${place.host}:${place.port} is in use`;
+    if (port === undefined)
+      step(`metrics      nowhere: ${conflict}; use --admin-port to set another port for this worker`);
     else say(`patchbay worker cannot serve metrics: ${conflict}`);
     return port === undefined;
   }

@@ -21,7 +21,7 @@ const SQLSTATES: Readonly<Record<string, DatabaseFault>> = {
   /** idle_in_transaction_session_timeout, transaction_timeout */
   "25P03": "unavailable",
   "25P04": "unavailable",
-  /** a running gateway whose login is refused: the password was changed, or pg_hba.conf does not admit it for now */
+  /** the login of a running gateway is refused: the password was changed, or pg_hba.conf does not admit it for now */
   "28": "unavailable",
   /** invalid_catalog_name: the database is being restored under another name */
   "3D000": "unavailable",
@@ -80,7 +80,7 @@ function isConnectError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && error.syscall === "connect";
 }
 
-/** Whether a caller should be answered that the database is unavailable. Includes conflicts whose retries are exhausted. */
+/** Whether a caller should be answered that the database is unavailable. Includes conflicts with exhausted retries. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const fault = databaseFaultOf(error);
   return fault === "unavailable" || fault === "conflict";

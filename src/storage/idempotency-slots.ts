@@ -56,7 +56,7 @@ const lease = sql`patchbay_now() + ${sql.lit(SLOT_LEASE_SECONDS)} * interval '1 
 /** No request uses the slot. A key that expires during its request is kept until the request ends. */
 const IS_IDLE = sql`(slot.state not in ('reserved', 'dispatched') or slot.lease_until <= patchbay_now())`;
 
-/** True if the key was free, expired, or had a reservation whose owner's lease lapsed. */
+/** True if the key was free, expired, or had a reservation with a lapsed lease of its owner. */
 export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSeconds }: SlotClaim): Promise<boolean> {
   const { rows } = await sql`
     insert into idempotency_slots as slot (app_id, key_sha256, workspace_id, endpoint, fingerprint, state, owner, lease_until, created_at, expires_at)
@@ -83,7 +83,7 @@ export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotC
   return rows[0] ?? null;
 }
 
-/** Burns a dispatched slot whose owner's lease lapsed, because its outcome will never be known. */
+/** Burns a dispatched slot after its owner's lease lapsed, because its outcome will never be known. */
 export async function burnLapsedSlot(db: Handle, ref: Omit<SlotRef, "owner">): Promise<void> {
   await sql`update idempotency_slots set state = 'burned'
     where app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and state = 'dispatched' and lease_until <= patchbay_now()`.execute(

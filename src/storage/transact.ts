@@ -22,7 +22,7 @@ export async function transact<Tx extends Transacting, T>(
 /** Gives the pool time to notice that other connections broke as well. */
 const UNAVAILABLE_PAUSE_MS = 50;
 
-/** Also repeats a transaction whose connection broke, when it is unknown whether it was committed. Only for idempotent work. */
+/** Also repeats a transaction after its connection broke, when it is unknown whether it was committed. Only for idempotent work. */
 export async function transactIdempotently<Tx extends Transacting, T>(
   database: Transactor<Tx>,
   work: (tx: Tx) => Promise<T>,

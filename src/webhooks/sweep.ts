@@ -1,4 +1,4 @@
-// The periodic sweep of webhooks: re-enqueues deliveries whose message was lost, and deletes old deliveries and expired secrets.
+// The periodic sweep of webhooks: re-enqueues deliveries with a lost message, and deletes old deliveries and expired secrets.
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";

@@ -318,7 +318,7 @@ for (const [title, edts, seconds, isNoticeable] of [
   ["without an end, behind the priming", edited([0, 1024]), WHOLE - 0.064, false],
   ["that begins later", edited([1000, 8000]), 1, true],
   ["that ends earlier", edited([1000, 0]), 1, true],
-  ["with a wait first, which holds no sound", edited([5000, -1], [1000, 0]), 1, true],
+  ["with a wait first, which contains no audio data", edited([5000, -1], [1000, 0]), 1, true],
   ["of two stretches", edited([500, 0], [500, 16_000]), 1, true],
   ["that plays one stretch twice", edited([500, 0], [500, 0]), 1, true],
   ["that asks for more than there is", edited([60_000, 16_000]), WHOLE - 1, true],

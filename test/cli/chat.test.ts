@@ -130,10 +130,10 @@ test("cli.stream-output: a stream that breaks is a failure: the error's code wit
   });
   const torn = await run(["chat", "Hi", ...KEY, "--url", gateway.url]);
   assert.deepEqual([torn.exitCode, torn.stdout], [7, "Hel"]);
-  assert.match(torn.stderr, /broke off before its end/u);
+  assert.match(torn.stderr, /The response ended early/u);
   const cut = await run(["chat", "Hi", ...KEY, "--url", gateway.url]);
   assert.deepEqual([cut.exitCode, cut.stdout], [7, "Hel"]);
-  assert.match(cut.stderr, /ended before the answer did/u);
+  assert.match(cut.stderr, /ended before the response was complete/u);
   const failed = await run(["chat", "Hi", ...KEY, "--url", gateway.url]);
   assert.equal(failed.exitCode, 7);
   assert.match(

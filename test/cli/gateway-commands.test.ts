@@ -213,7 +213,7 @@ test("cli.jobs: a job is submitted, waited for, fetched in any form and listed, 
   assert.equal(listed.data.length, 1);
   const late = await asApp("jobs", "cancel", id);
   assert.deepEqual([late.code, late.out], [0, "succeeded\n"]);
-  assert.match(late.err, /had ended before/u);
+  assert.match(late.err, /had already ended/u);
 });
 
 test("cli.simulated-mark: lists of jobs and requests mark what the sandbox answered, and not what a provider did", async () => {
@@ -316,7 +316,7 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
   await postForm(gateway.origin);
   await setClock(gateway.database, "2026-11-03T00:00:00Z");
   const line =
-    "[#...................] 7 % 7.378 of 100 s of audio; at this pace 111 by 2026-12-01 00:00 UTC; its limit is met 2026-11-28 02:34 UTC; its soft limit of 5 % is reached";
+    "[#...................] 7 % 7.378 of 100 s of audio; forecast: 111 by 2026-12-01 00:00 UTC; limit will be reached 2026-11-28 02:34 UTC; soft limit of 5 % reached";
   assert.ok((await run("usage", ...own)).err.includes(`budget (month)  ${line}\n`));
   const ofWorkspace = await run("usage", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
   assert.match(ofWorkspace.err, /^budget \(month\) of app_\w+ {2}/mu);
@@ -325,7 +325,7 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
   assert.equal((await api(OPERATOR_KEY, "DELETE", budget)).code, 0);
   assert.equal((await run("usage", "--from", "yesterday", ...own)).code, 2);
   const nothing = await run("usage", "--from", "2020-01-01", "--to", "2020-01-02", ...own);
-  assert.equal(nothing.out, "Nothing was used from 2020-01-01T00:00:00.000Z until 2020-01-03T00:00:00.000Z.\n");
+  assert.equal(nothing.out, "No usage from 2020-01-01T00:00:00.000Z until 2020-01-03T00:00:00.000Z.\n");
 });
 
 const asAdmin = (...argv: readonly string[]) => {
@@ -376,7 +376,7 @@ test("cli.webhooks: a webhook is set, tested, listed, redelivered, verified and 
   assert.equal((JSON.parse((await check("--secret", secret, "--json")).out) as { ok: boolean }).ok, true);
   const foreign = await check("--secret", `${secret}x`);
   assert.deepEqual([foreign.code, foreign.out], [1, ""]);
-  assert.match(foreign.err, /signature is not that of this body/u);
+  assert.match(foreign.err, /signature does not match this body/u);
   stdin = `${first.body} `;
   const altered = await check("--secret", secret, "--json");
   assert.deepEqual(JSON.parse(altered.out), { ok: false, reason: "wrong_signature" });
@@ -386,7 +386,7 @@ test("cli.webhooks: a webhook is set, tested, listed, redelivered, verified and 
   status = 500;
   const failed = await asAdmin("webhooks", "test");
   assert.equal(failed.code, 7);
-  assert.match(failed.err, /did not take it: HTTP 500, \d+ ms\..*\n.*it answered: no.?\[2Jted/u);
+  assert.match(failed.err, /did not accept it: HTTP 500, \d+ ms\..*\n.*response: no.?\[2Jted/u);
   assert.ok(!failed.err.includes("\u001b"), "what it says acts nowhere");
   status = 204;
   const listed = await asAdmin("webhooks", "list");
@@ -425,7 +425,7 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   const inside = await asAdmin("audio-url", "check", "https://a.inside.example/");
   assert.equal(inside.code, 2);
   assert.match(inside.out, /^NO {3}Its host has public addresses only\.\n.*\n {5}found: private 10\.0\.0\.7$/mu);
-  assert.match(inside.err, /An app that sends this address is refused: address_not_public\./u);
+  assert.match(inside.err, /A request with this URL is rejected: address_not_public\./u);
   const json = await asAdmin("audio-url", "check", "http://media.example/", "--json");
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
@@ -451,7 +451,7 @@ test("cli.purposes: purposes list prints an app's labels; test decides a request
   const own = ["--url", gateway.origin, "--api-key", SEEING_KEY];
   const tested = await run("purposes", "test", "meetings", ...own);
   assert.equal(tested.code, 0, tested.err);
-  assert.match(tested.out, /^purpose +meetings -> meetings \(\w+\)\ntarget +1 dg deepgram nova-3: able$/mu);
+  assert.match(tested.out, /^purpose +meetings -> meetings \(\w+\)\ntarget +1 dg deepgram nova-3: eligible$/mu);
   assert.match(tested.out, /^outcome +target 1 would serve$/mu);
   const whole = await run("purposes", "test", "meetings", "--json", ...own);
   assert.equal(routingDecision.parse(JSON.parse(whole.out)).purpose.svc_applied_purpose, "meetings");
@@ -480,7 +480,7 @@ test("cli.providers-add: providers add connects a shared or a workspace's accoun
   assert.equal(again.code, 5, again.err);
   const bare = await run("providers", "add", "x", "--kind", "deepgram", ...admin);
   assert.deepEqual([bare.code, bare.out], [2, ""]);
-  assert.match(bare.err, /deepgram wants a credential/u);
+  assert.match(bare.err, /deepgram requires a credential/u);
   assert.equal((await asAdmin("providers", "add", "x", "--kind", "sandbox", ...admin.slice(0, 2))).code, 2);
   assert.equal(
     (await run("providers", "add", "x", "--kind", "sandbox", ...admin.slice(0, 2), "--api-key", KEY)).code,
@@ -519,7 +519,7 @@ test("cli.providers-add: providers test says whether a credential works and for 
   await add("mistaken", "deepgram", gateway.sandbox.deepgramUrl, "invalid");
   const refused = await run("providers", "test", "mistaken", ...admin);
   assert.deepEqual([refused.code, refused.out], [7, ""]);
-  assert.match(refused.err, /mistaken \(deepgram\): refused\. The provider refuses the credential \(HTTP 401\)/u);
+  assert.match(refused.err, /mistaken \(deepgram\): refused\. The provider rejects the credential \(HTTP 401\)/u);
   assert.match(refused.err, /connections\/mistaken\/credential .*\n {2}then: patchbay providers test mistaken$/mu);
   const refusedJson = await run("providers", "test", "mistaken", "--json", ...admin);
   assert.equal(refusedJson.code, 7);
@@ -592,7 +592,7 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   assert.equal(resting.code, 7);
   const document = JSON.parse(resting.out) as { object: string; circuits: { state: string }[] };
   assert.ok(document.object === "provider_check" && document.circuits.some(({ state }) => state === "open"));
-  assert.match(resting.err, /nova-3 on dg rests after failures/u);
+  assert.match(resting.err, /nova-3 on dg is unavailable after failures/u);
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
@@ -601,7 +601,7 @@ test("cli.providers-list: providers health prints state, successes, durations an
   const shown = await run("providers", "health", ...admin);
   assert.equal(shown.code, 0, shown.err);
   assert.match(shown.out, /^CONNECTION +OF +MODEL +STATE +CALLS +OK % +P50 MS +P95 MS +MOST FREQUENT FAILURE$/mu);
-  assert.match(shown.out, /^dg +platform +nova-3 +rests +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
+  assert.match(shown.out, /^dg +platform +nova-3 +unavailable +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
   const [, id = ""] = /^20\S+Z +(req_\S+) +dg +nova-3 +failed:server_error +\d+$/mu.exec(shown.out) ?? [];
   const record = { out: "" };
   await until(async () => (await run(record, "requests", "show", id, ...admin)).code === 0);
@@ -629,10 +629,10 @@ test("cli.providers-pause: providers pause and resume work for shared and worksp
   assert.match(health.out, /^dg +platform +nova-3 +paused +\d+ /mu);
   assert.match((await run("providers", "check", ...admin)).out, /^dg +platform +deepgram +set +nova-3 +paused /mu);
   const decided = await run("purposes", "test", "meetings", "--url", gateway.origin, "--api-key", SEEING_KEY);
-  assert.match(decided.out, /^target +1 dg deepgram nova-3: paused by hand until 20\S+Z$/mu);
+  assert.match(decided.out, /^target +1 dg deepgram nova-3: paused manually until 20\S+Z$/mu);
 
   const one = await run("providers", "resume", "dg", "--model", "nova-3", ...admin);
-  assert.match(one.err, /nova-3 on dg is still paused, with all of dg\. End that: patchbay providers resume dg$/mu);
+  assert.match(one.err, /nova-3 on dg is still paused, with all of dg\. To resume it: patchbay providers resume dg$/mu);
   const all = await run("providers", "resume", "dg", "--json", ...admin);
   assert.deepEqual(resumption.parse(JSON.parse(all.out)).ended, [whole]);
   assert.match(
@@ -643,7 +643,7 @@ test("cli.providers-pause: providers pause and resume work for shared and worksp
 
   const slip = await run("providers", "pause", "dg", "--for", "soon", ...admin);
   assert.deepEqual([slip.code, slip.out], [2, ""]);
-  assert.match(slip.err, /--for: "soon" is no duration\.\n.*90s, 30m, 1h/u);
+  assert.match(slip.err, /--for: "soon" is not a duration\.\n.*90s, 30m, 1h/u);
   assert.match((await run("providers", "pause", "dg", "--for", "8d", ...admin)).err, /duration_seconds/u);
   assert.equal((await run("providers", "pause", "dg", "--model", "nova3", ...admin)).code, 2);
   assert.equal((await run("providers", "pause", "nowhere", ...admin)).code, 4);
@@ -714,7 +714,7 @@ test("cli.api-idempotency: a grant of credits is sent again under its key when t
   assert.ok(typeof keys[0] === "string" && keys[0] === keys[1]);
   const lost = await grant("http://127.0.0.1:1");
   assert.equal(lost.code, 7);
-  assert.match(lost.err, /the same command with --idempotency-key [0-9a-f-]{36}/u);
+  assert.match(lost.err, /repeat the command with --idempotency-key [0-9a-f-]{36}/u);
 });
 
 test("cli.usage-errors: api refuses what is no request before anything is sent", async () => {
@@ -745,7 +745,7 @@ for (const type of ["text/plain", "text/event-stream"])
     const file = join(tmpdir(), randomUUID());
     for (const more of [[], ["--output", file]]) {
       const cut = await odd(far, ...more);
-      assert.deepEqual([cut.code, cut.err], [7, "error The answer broke off before its end.\n"]);
+      assert.deepEqual([cut.code, cut.err], [7, "error The response ended early.\n"]);
     }
     assert.equal(existsSync(file), false);
   });

@@ -67,7 +67,7 @@ test("cli.invocation: hints, errors and help of a command are printed so", async
   );
   assert.match(
     (await run(["jobs", "list", "--url", "http://127.0.0.1:1", "--api-key", "k"], options)).stderr,
-    /elsewhere: npm start -- --port 8080\n/u,
+    /use another port: npm start -- --port 8080\n/u,
   );
   assert.match((await run(["keys", "--help"], options)).stdout, /\$ npm run patchbay -- keys create/u);
   assert.doesNotMatch((await run(["--help"], options)).stdout, /\$ patchbay /u);

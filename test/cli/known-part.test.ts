@@ -49,5 +49,5 @@ test("cli.newer-gateway: a command prints the answer of a newer gateway, and rep
   await using other = await fakeGateway((response) => answerJson(response, 200, { ...health, new: [] }));
   const refused = await run(args(other.url));
   assert.equal(refused.exitCode, 7);
-  assert.match(refused.stderr, /is no .* that this version knows/u);
+  assert.match(refused.stderr, /is no .* that this version supports/u);
 });

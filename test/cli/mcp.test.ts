@@ -142,7 +142,7 @@ test("mcp.simulated: a simulated job carries its warning, and its transcript beg
   const { contents } = await client.readResource({ uri: `patchbay://jobs/${String(id)}/transcript` });
   assert.match(
     contents.map((content) => ("text" in content ? content.text : "")).join(),
-    /^Simulated provider: .*\n\n\S/u,
+    /^Simulated response\. .*\n\n\S/u,
   );
 });
 

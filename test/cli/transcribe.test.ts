@@ -179,7 +179,7 @@ test("cli.streams: the transcript goes to stdout and everything else to stderr",
   );
   const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
   assert.deepEqual([ran.exitCode, ran.stdout], [0, "Hello there.\n"]);
-  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nsimulated: .*\nrequest req_test\n/);
+  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nSimulated response\. .*\nrequest req_test\n/);
 });
 
 test("cli.json: --json prints exactly one document: the answer, or the error", async () => {
@@ -217,7 +217,7 @@ test("cli.json: --json is one document also if the command itself is wrong, and 
 test("cli.no-gateway: a port that HTTP clients refuse is reported as one, and not as a broken connection", async () => {
   const ran = await run(["transcribe", FILE, "--url", "http://127.0.0.1:6000", ...KEY]);
   assert.equal(ran.exitCode, 7);
-  assert.match(ran.stderr, /127\.0\.0\.1:6000 is at a port that HTTP clients refuse to call.*\n {2}let the gateway/u);
+  assert.match(ran.stderr, /127\.0\.0\.1:6000 uses a port that HTTP clients refuse to call.*\n {2}use another port/u);
 });
 
 test("cli.output-file: a result that could not be written is not requested: nothing is sent or paid", async () => {
@@ -384,10 +384,7 @@ test("cli.audio-input: --sample sends the bundled sample", async () => {
   const file = (await partsOf(gateway.received[0])).get("file");
   assert.ok(file instanceof File);
   assert.deepEqual(Buffer.from(await file.arrayBuffer()), readFileSync(join(ROOT, "sandbox/samples/dialogue.mp3")));
-  assert.match(
-    ran.stderr,
-    /^where it went, and why: patchbay requests show req_test\nnext: patchbay transcribe FILE /mu,
-  );
+  assert.match(ran.stderr, /^routing details: patchbay requests show req_test\nnext: patchbay transcribe FILE /mu);
 });
 
 test("cli.retries: a retryable error is sent again under the same Idempotency-Key, as often as Retry-After allows; others are not", async () => {

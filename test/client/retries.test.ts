@@ -254,7 +254,7 @@ test("client.timeout: a timeout longer than a timer can be is the longest one", 
 test("client.unreadable-file: a file that cannot be read is reported by its path or reason", async () => {
   await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const { client } = clientOf(server.url);
-  await assert.rejects(client.transcribe({ path: "none.mp3" }), /^TypeError: There is no file at none\.mp3/u);
+  await assert.rejects(client.transcribe({ path: "none.mp3" }), /^TypeError: No readable file at none\.mp3/u);
   const { message } = await thrown(client.transcribe({ path: import.meta.dirname }));
   assert.match(message, /could not be read/u);
   const { client: bare } = clientOf(server.url, { fetch: () => Promise.reject(undefined) });

@@ -54,7 +54,7 @@ test("configuration.named-file-required: a named file that is missing is a fault
   const loaded = loadConfiguration({ file: "nope.yaml", env: {}, cwd: directory });
   assert.deepEqual(loaded, {
     ok: false,
-    faults: [{ file: "nope.yaml", line: 1, column: 1, path: "", message: "there is no such file" }],
+    faults: [{ file: "nope.yaml", line: 1, column: 1, path: "", message: "the file does not exist" }],
   });
 });
 
@@ -337,7 +337,10 @@ test("configuration.default-sandbox: without a file and without provider keys re
     configuration.connections.map((connection) => connection.kind),
     ["sandbox"],
   );
-  assert.match(configuration.notes.join(" "), /sandbox.*Nothing is recognised.*sandbox.*Nothing is understood/);
+  assert.match(
+    configuration.notes.join(" "),
+    /No speech provider.*sandbox.*simulated text.*No chat provider.*sandbox.*simulated text/,
+  );
   const app = configuration.workspaces[0]?.apps[0];
   assert.deepEqual([app?.route, app?.audioInputOverride], ["chat", "speech"]);
   // One that can do everything but translate, one to fall back to, and one that translates: all is there to be tried.

@@ -35,16 +35,16 @@ async function allowed(): Promise<readonly string[]> {
 test("console.audio-addresses, console.field-errors: the list is edited a line a host, all faults are reported at once by what was typed, and nothing is changed", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
-  const list = page.getByLabel("One host a line");
+  const list = page.getByLabel("One host per line");
   await list.fill("media.acme.example\n\nhttps://cdn.example/\nlocalhost");
-  await page.getByRole("button", { name: "Save the list" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   const fault = page.locator("#screen .field .bad:not(:empty)");
   assert.match(await fault.innerText(), /^“https:\/\/cdn\.example\/” must be a host name[^]*“localhost” must be/u);
   assert.equal(await list.getAttribute("aria-invalid"), "true");
   assert.deepEqual(await allowed(), []);
   await assertAccessible(page);
   await list.fill("Media.acme.example\n\n*.cdn.acme.example");
-  await page.getByRole("button", { name: "Save the list" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
   await drawn(page);
   assert.deepEqual(await allowed(), ["media.acme.example", "*.cdn.acme.example"]);
@@ -62,32 +62,32 @@ test("console.concurrent-change: what another administrator saved meanwhile is r
     body: JSON.stringify({ domains: theirs }),
   });
   assert.equal(status, 200);
-  await page.getByLabel("One host a line").fill([...before, "mine.acme.example"].join("\n"));
-  await press(page, "Save the list");
-  await page.locator("#screen .failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  await page.getByLabel("One host per line").fill([...before, "mine.acme.example"].join("\n"));
+  await press(page, "Save");
+  await page.locator("#screen .failure", { hasText: "Conflict: changed by another user" }).waitFor();
   assert.deepEqual(await allowed(), theirs);
-  await press(page, "Read it anew");
+  await press(page, "Reload");
   await drawn(page);
-  const list = page.getByLabel("One host a line");
+  const list = page.getByLabel("One host per line");
   assert.equal(await list.inputValue(), theirs.join("\n"));
   await list.fill(before.join("\n"));
-  await press(page, "Save the list");
-  await press(page, "Take them off");
+  await press(page, "Save");
+  await press(page, "Remove");
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
 });
 
 test("console.confirms: a host is removed from the list only after a confirmation", async (t) => {
   const page = await world.admin(t, "#/audio-addresses", { colorScheme: "dark" });
   if (page === null) return;
-  const save = page.getByRole("button", { name: "Save the list" });
-  await page.getByLabel("One host a line").fill("");
+  const save = page.getByRole("button", { name: "Save" });
+  await page.getByLabel("One host per line").fill("");
   await save.click();
   assert.match(await page.locator("dialog").innerText(), /media\.acme\.example, \*\.cdn\.acme\.example: requests and/u);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Cancel" }).click();
   assert.equal((await allowed()).length, 2);
   await save.click();
-  await page.getByRole("button", { name: "Take them off" }).click();
+  await page.getByRole("button", { name: "Remove" }).click();
   await page.locator("#status", { hasText: "0 hosts are allowed." }).waitFor();
   assert.deepEqual(await allowed(), []);
   await assertAccessible(page);
@@ -97,30 +97,30 @@ test("console.confirms: a host is removed from the list only after a confirmatio
 test("console.audio-addresses: a URL is checked rule by rule, each result is a shape and a word, and nothing is fetched", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
-  await page.getByLabel("One host a line").fill("media.acme.example\ninside.acme.example");
-  await press(page, "Save the list");
+  await page.getByLabel("One host per line").fill("media.acme.example\ninside.acme.example");
+  await press(page, "Save");
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
   await drawn(page);
-  const check = section(page, "Check an address");
+  const check = section(page, "Check a URL");
   const told = async (url: string) => {
-    await check.getByLabel("Address of a recording").fill(url);
-    await press(page, "Check it");
+    await check.getByLabel("Audio URL").fill(url);
+    await press(page, "Check");
     await check.locator("li").first().waitFor();
     return check.locator("[role=status]").innerText();
   };
-  await press(page, "Check it");
+  await press(page, "Check");
   await check.locator("[aria-invalid]").waitFor();
   const good = await told("https://media.acme.example/call.wav?signature=secret");
   assert.match(good, /^● It would be fetched/u);
   assert.equal(good.match(/● holds: /gu)?.length, 7);
   assert.match(good, /As media\.acme\.example, of this workspace\./u);
   const inside = await told("https://inside.acme.example/");
-  assert.match(inside, /^✕ A request with it is refused\.[^]*✕ broken: Its host has public addresses only\./u);
+  assert.match(inside, /^✕ A request with this URL is rejected\.[^]*✕ broken: Its host has public addresses only\./u);
   assert.ok(!inside.includes("10.0.0.7"));
   const many = await told("http://8.8.8.8/");
   assert.match(
     many,
-    /✕ broken: It begins with https[^]*✕ broken: It names its host[^]*○ not looked at: Its host has public/u,
+    /✕ broken: It starts with https[^]*✕ broken: Its host is a name[^]*○ not checked: Its host has public/u,
   );
   await assertAccessible(page);
   await assertNarrow(page);
@@ -130,7 +130,7 @@ test("console.audio-addresses: a URL is checked rule by rule, each result is a s
 test("console.audio-addresses: the screen is on the public listener, where its endpoint is", async (t) => {
   const page = await world.operator(t, "#/w/acme/jobs");
   if (page === null) return;
-  assert.ok(!(await page.locator("#nav").innerText()).includes("Audio addresses"));
+  assert.ok(!(await page.locator("#nav").innerText()).includes("Audio URLs"));
   await goTo(page, "#/w/acme/audio-addresses");
-  assert.match(await screenText(page), /There is no screen/u);
+  assert.match(await screenText(page), /Unknown screen/u);
 });

@@ -25,7 +25,7 @@ test("console.audit: a change made through the API is shown with its key and ope
   assert.equal(await page.evaluate(isWhole), true);
   await first.locator("summary").click();
   assert.match(await first.locator("table").innerText(), /limit_usd\s+5\.00/u);
-  assert.match(await page.locator("#screen tbody").first().innerText(), /the configuration file\s+route\.applied/u);
+  assert.match(await page.locator("#screen tbody").first().innerText(), /configuration file\s+route\.applied/u);
   await assertAccessible(page);
   await world.api("PUT", BUDGET, { limit_usd: "7.00", soft_limit: 0.5 }, { "if-match": "*" });
   await goTo(page, "#/audit");
@@ -50,21 +50,21 @@ test("console.addresses: days are in the reader's time zone and in the address, 
   const { searchParams } = new URL((await asked).url());
   assert.equal(searchParams.get("from"), "2019-12-31T18:15:00.000Z");
   assert.equal(searchParams.get("to"), "2020-01-31T18:15:00.000Z");
-  await page.getByText("No change fits these filters.").waitFor();
+  await page.getByText("No entries match these filters.").waitFor();
   assert.match(page.url(), /from=2020-01-01&to=2020-01-31$/u);
 });
 
 test("console.audit: the chains are verified on demand, and a change outside of the gateway is named", async (t) => {
   const page = await world.operator(t, "#/audit");
   if (page === null) return;
-  const part = page.locator('section[aria-label="Is it as it was written?"]');
+  const part = page.locator('section[aria-label="Integrity"]');
   const verify = async (): Promise<string> => {
     await part.getByRole("button").press("Enter");
     await part.locator(".mark").waitFor();
-    assert.equal(await page.evaluate("document.activeElement?.textContent"), "Verify the chains", "its focus");
+    assert.equal(await page.evaluate("document.activeElement?.textContent"), "Verify integrity", "its focus");
     return part.innerText();
   };
-  assert.match(await verify(), /● \d+ entries in \d+ chains: nothing was changed\.[^]*no signed checkpoint yet/u);
+  assert.match(await verify(), /● \d+ entries in \d+ chains: verified\.[^]*No signed checkpoint yet/u);
   const { db } = world.gateway.database;
   await sql`alter table audit_log disable trigger user`.execute(db);
   await sql`update audit_log set after = '{"limit_usd": "5000"}' where actor_key_id is not null`.execute(db);
@@ -72,7 +72,7 @@ test("console.audit: the chains are verified on demand, and a change outside of 
   await goTo(page, "#/audit");
   assert.match(
     await verify(),
-    /ws_\w+: entry \d+ does not have the content[^]*✕ \d+ entries in \d+ chains: \d+ findings?\./u,
+    /ws_\w+: entry \d+ has content that does not match its hash[^]*✕ \d+ entries in \d+ chains: \d+ findings?\./u,
   );
   await assertAccessible(page);
 });
@@ -82,7 +82,7 @@ test("console.audit, console.workspace-bounds: a workspace's administrators see 
   if (page === null) return;
   assert.match(await page.locator("#screen tbody").first().innerText(), /budget\./u);
   assert.doesNotMatch(await page.locator("#screen tbody").first().innerText(), /route\.applied/u);
-  assert.equal(await page.getByRole("button", { name: "Verify the chains" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Verify integrity" }).count(), 0);
   assert.equal(await page.locator("#filter-workspace").count(), 0);
   await assertAccessible(page);
 });

@@ -30,7 +30,7 @@ test("console.managed: a budget of the file is shown with its soft limit and sta
   if (page === null) return;
   assert.match(
     await screenText(page),
-    /notes, each month\s+● within its limits\s+\$0\.00 of \$50\.00, 0\s%[^]*soft limit at 80\s%/u,
+    /notes, each month\s+● within limits\s+\$0\.00 of \$50\.00, 0\s%[^]*soft limit at 80\s%/u,
   );
   await assertAccessible(page);
   await assertNarrow(page);
@@ -44,18 +44,18 @@ test("console.managed: a budget of the file is shown with its soft limit and sta
 test("console.budgets: a budget set in the page refuses the app's next request, and the page shows until when", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
-  await page.getByLabel("For").selectOption("day");
-  await page.click("text=Go on");
+  await page.getByLabel("Period").selectOption("day");
+  await page.click("text=Continue");
   await page.locator("h1", { hasText: "notes · day" }).waitFor();
   await drawn(page);
-  await page.click("text=Set the budget");
+  await page.getByRole("button", { name: "Set budget", exact: true }).click();
   await page.locator("[aria-invalid]").waitFor();
   assert.match(await page.locator("p.bad:not(:empty)").innerText(), /at least one of/u);
   await page.getByLabel("Seconds of audio").fill("20");
   await page.getByLabel("Soft limit").fill("0.5");
-  await page.click("text=Set the budget");
-  await page.locator("section[aria-label='Where it stands']").waitFor();
-  assert.match(await page.locator("#status").innerText(), /holds from its next request on/u);
+  await page.getByRole("button", { name: "Set budget", exact: true }).click();
+  await page.locator("section[aria-label='Status']").waitFor();
+  assert.match(await page.locator("#status").innerText(), /applies from its next request on/u);
   const set = viewOf(budgetView, await ask("GET", "day"));
   assert.deepEqual([set.limit_audio_seconds, set.soft_limit, set.limit_usd], [20, 0.5, null]);
   assert.deepEqual([await world.transcribe(), await world.transcribe()], [200, 402]);
@@ -67,7 +67,7 @@ test("console.budgets: a budget set in the page refuses the app's next request, 
   assert.match(await screenText(page), /notes, each day\s+▲ soft limit reached/u);
   await setClock(world.gateway.database, `${new Date().toISOString().slice(0, 10)}T12:00:00Z`);
   await goTo(page, "#/budgets");
-  assert.match(await screenText(page), /At this pace it is used up on /u);
+  assert.match(await screenText(page), /At this rate it will be exhausted on /u);
   await shiftClock(world.gateway.database, 0);
   await goTo(page, "#/budgets/notes/day");
   await assertAccessible(page);
@@ -79,7 +79,7 @@ test("console.budgets: a used-up budget shows until when it refuses", async (t) 
   assert.equal((await ask("PUT", "day", { limit_audio_seconds: 10 }, { "if-match": etag })).status, 200);
   const page = await world.operator(t, "#/w/acme/budgets/notes/day");
   if (page === null) return;
-  assert.match(await screenText(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ used up[^]*is refused until /u);
+  assert.match(await screenText(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ exhausted[^]*is rejected until /u);
 });
 
 test("console.concurrent-change: a budget that somebody else changed meanwhile is not overwritten, and can be reloaded", async (t) => {
@@ -88,15 +88,15 @@ test("console.concurrent-change: a budget that somebody else changed meanwhile i
   const etag = (await ask("GET", "day")).headers.get("etag") ?? "";
   assert.equal((await ask("PUT", "day", { limit_audio_seconds: 600 }, { "if-match": etag })).status, 200);
   await page.getByLabel("Seconds of audio").fill("700");
-  await page.click("text=Save the limits");
-  await page.locator(".failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  await page.click("text=Save limits");
+  await page.locator(".failure", { hasText: "Conflict: changed by another user" }).waitFor();
   assert.equal(viewOf(budgetView, await ask("GET", "day")).limit_audio_seconds, 600);
   await assertAccessible(page);
-  await page.getByRole("button", { name: "Read it anew" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await page.locator(".failure").waitFor({ state: "detached" });
   assert.equal(await page.getByLabel("Seconds of audio").inputValue(), "600");
   await page.getByLabel("Seconds of audio").fill("700");
-  await page.click("text=Save the limits");
+  await page.click("text=Save limits");
   await page.locator("#status:not(:empty)").waitFor();
   await drawn(page);
   assert.equal(viewOf(budgetView, await ask("GET", "day")).limit_audio_seconds, 700);
@@ -106,11 +106,11 @@ test("console.concurrent-change: a budget that somebody else changed meanwhile i
 test("console.confirms: a budget is removed after a confirmation, and not before", async (t) => {
   const page = await world.admin(t, "#/budgets/notes/day");
   if (page === null) return;
-  await page.click("text=Remove this budget");
-  assert.match(await page.locator("dialog").innerText(), /nothing limits what notes spends each day/u);
+  await page.click("text=Remove budget");
+  assert.match(await page.locator("dialog").innerText(), /Spending of notes each day will not be limited/u);
   await page.keyboard.press("Escape");
   assert.equal((await ask("GET", "day")).status, 200);
-  await page.click("text=Remove this budget");
+  await page.click("text=Remove budget");
   await page.click("dialog .danger");
   await page.locator("h1", { hasText: /^Budgets$/u }).waitFor();
   assert.equal((await ask("GET", "day")).code, "NOT_FOUND");

@@ -15,7 +15,7 @@ after(() => world.close());
 
 const fieldOf = (page: Page) =>
   page.getByRole("combobox", { name: "A screen, a workspace, or the id of a request or a job" });
-const optionsOf = (page: Page) => page.getByRole("listbox", { name: "Where to" }).getByRole("option");
+const optionsOf = (page: Page) => page.getByRole("listbox", { name: "Go to" }).getByRole("option");
 
 async function found(page: Page, typed: string): Promise<readonly string[]> {
   await fieldOf(page).fill(typed);
@@ -40,9 +40,9 @@ test("console.search: Ctrl+K leads to another screen, to a request by its id, or
   assert.deepEqual((await found(page, "keys")).slice(0, 2), ["Keys acme", "Keys north-wind"]);
   assert.deepEqual(await found(page, "wind ke"), ["Keys north-wind"]);
   assert.equal((await found(page, "north-w"))[0], "Overview north-wind");
-  assert.deepEqual((await found(page, "req"))[0], "Requests the whole platform");
+  assert.deepEqual((await found(page, "req"))[0], "Requests all workspaces");
   assert.deepEqual(await found(page, "audio"), [], "its endpoints are the administrators' alone");
-  await page.getByText("Nothing has this name.").waitFor();
+  await page.getByText("No matches.").waitFor();
   await page.keyboard.press("Enter");
   await assertAccessible(page);
   await enter(page, "ac ke", /#\/w\/acme\/keys$/u);
@@ -74,7 +74,7 @@ test("console.search: an administrator is led to their own workspace only; a job
   if (page === null) return;
   await page.keyboard.press("Control+k");
   assert.ok((await found(page, "")).every((each) => each.endsWith(" acme")));
-  assert.deepEqual(await found(page, "audio"), ["Audio addresses acme"]);
+  assert.deepEqual(await found(page, "audio"), ["Audio URLs acme"]);
   for (const nothing of ["plans", "north", `req_${ID.slice(1)}`, `con_${ID}`])
     assert.deepEqual(await found(page, nothing), [], nothing);
   assert.deepEqual(await found(page, `req_${ID}`), [`Request req_${ID} acme`]);
@@ -88,7 +88,7 @@ test("console.search: an id leads the operator to another workspace's request, t
   const { data } = await world.api<{ readonly data: readonly { readonly id: string }[] }>("GET", "/requests");
   const id = data[0]?.id ?? "";
   await page.keyboard.press("Control+k");
-  assert.deepEqual(await found(page, id), [`Request ${id} north-wind`, `Request ${id} the whole platform`]);
+  assert.deepEqual(await found(page, id), [`Request ${id} north-wind`, `Request ${id} all workspaces`]);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.locator("#trace-title").waitFor();
@@ -122,7 +122,7 @@ test("console.search: with more workspaces than were loaded, none is reported as
   await drawn(page);
   await page.keyboard.press("Control+k");
   await found(page, "south");
-  await page.getByText(/among the \d+ workspaces that are known here; the others/u).waitFor();
+  await page.getByText(/among the first \d+ workspaces\. See the screen Workspaces/u).waitFor();
 });
 
 test("console.revoked-key: a key that ends closes the search; a search whose script does not load is reported", async (t) => {
@@ -142,6 +142,6 @@ test("console.revoked-key: a key that ends closes the search; a search whose scr
     }),
   );
   await other.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))");
-  await other.locator("#sign-in-refusal", { hasText: "works no more" }).waitFor();
+  await other.locator("#sign-in-refusal", { hasText: "no longer works" }).waitFor();
   await fieldOf(other).waitFor({ state: "detached" });
 });

@@ -43,15 +43,15 @@ const faults = async () => viewOf(sandboxFaults, await world.ask("GET", "/sandbo
 test("console.providers: without calls the page says what will be there", async (t) => {
   const page = await world.operator(t, "#/health");
   if (page === null) return;
-  assert.match(await screenText(page), /No provider was called in this time/u);
+  assert.match(await screenText(page), /No provider calls in this period/u);
 });
 
 test("console.providers: a fault set in the page makes a request fall back, and provider health shows it", async (t) => {
   const page = await world.operator(t, "#/sandbox");
   if (page === null) return;
-  assert.match(await screenText(page), /Only the sandbox's simulated providers are touched/u);
+  assert.match(await screenText(page), /Faults affect only simulated providers/u);
   await page.getByLabel("Status").fill("200");
-  await press(page, "Let it go wrong");
+  await press(page, "Inject fault");
   await page
     .locator(".field .bad, .failure", { hasText: /status|400/u })
     .first()
@@ -59,8 +59,8 @@ test("console.providers: a fault set in the page makes a request fall back, and 
   assert.deepEqual(await faults(), []);
   await page.getByLabel("Status").fill("429");
   await page.getByLabel("Retry-After").fill("3");
-  await page.getByLabel("Which simulated provider").selectOption("deepgram");
-  await press(page, "Let it go wrong");
+  await page.getByLabel("Simulated provider").selectOption("deepgram");
+  await press(page, "Inject fault");
   await page.locator("#screen tbody tr").waitFor();
   const rate = { kind: "status", status: 429, retry_after_seconds: 3 };
   assert.deepEqual(await faults(), [{ provider: "deepgram", times: 1, failure: rate }]);
@@ -97,7 +97,7 @@ test("console.providers, console.addresses: an open circuit shows until when, th
   const health = viewOf(providerHealth, await world.ask("GET", "/health/providers"));
   assert.equal(health.circuits.find(({ connection }) => connection === "gone")?.state, "open");
   await page.locator("#refresh").click();
-  await page.locator(".mark.bad", { hasText: "rests until" }).waitFor();
+  await page.locator(".mark.bad", { hasText: "unavailable until" }).waitFor();
   await drawn(page);
   assert.equal(await page.evaluate("document.activeElement?.id"), "refresh");
   await page.selectOption("#filter-minutes", "1440");
@@ -114,13 +114,13 @@ test("console.providers: a model is paused from the page with a duration and a r
   await follow(page, "Pause simulated-speech on spare");
   await page.waitForURL(/#\/connections\/spare\?model=simulated-speech$/u);
   await drawn(page);
-  assert.equal(await page.getByLabel("What to pause").inputValue(), "simulated-speech");
-  await page.getByLabel("For how long").selectOption("15 minutes");
-  await page.getByLabel("Why").fill("announced outage");
-  await press(page, "Pause it");
-  assert.match(await page.locator("dialog").innerText(), /For 15 minutes no process sends it anything that is new/u);
-  await confirm(page, "Pause it");
-  await section(page, "Pause it").locator("tbody tr").waitFor();
+  assert.equal(await page.getByLabel("Model", { exact: true }).inputValue(), "simulated-speech");
+  await page.getByLabel("Duration", { exact: true }).selectOption("15 minutes");
+  await page.getByLabel("Reason").fill("announced outage");
+  await press(page, "Pause");
+  assert.match(await page.locator("dialog").innerText(), /For 15 minutes no process sends new requests to it/u);
+  await confirm(page, "Pause");
+  await section(page, "Pause").locator("tbody tr").waitFor();
   await drawn(page);
   await assertAccessible(page);
   await assertNarrow(page);
@@ -131,7 +131,7 @@ test("console.providers: a model is paused from the page with a duration and a r
 
   await goTo(page, "#/health?minutes=60");
   assert.match(
-    await section(page, "Paused by hand").innerText(),
+    await section(page, "Paused manually").innerText(),
     /: simulated-speech\s+\S.*announced outage\s+\S.* key_/u,
   );
   await page.locator("section[aria-label=Models] .mark.warn", { hasText: "paused until" }).waitFor();
@@ -139,15 +139,15 @@ test("console.providers: a model is paused from the page with a duration and a r
   await assertNarrow(page);
   await press(page, "Resume simulated-speech on spare");
   await confirm(page, "Resume");
-  await page.locator("#status", { hasText: "serves again" }).waitFor();
+  await page.locator("#status", { hasText: "resumed" }).waitFor();
   await drawn(page);
-  assert.equal(await section(page, "Paused by hand").count(), 0);
+  assert.equal(await section(page, "Paused manually").count(), 0);
   assert.deepEqual(await paused(), []);
 
   // It rests since an earlier test.
   await press(page, "Resume whisper on gone");
   await confirm(page, "Resume");
-  await page.locator("#screen .mark.bad", { hasText: "rests until" }).waitFor({ state: "detached" });
+  await page.locator("#screen .mark.bad", { hasText: "unavailable until" }).waitFor({ state: "detached" });
   const { circuits } = viewOf(providerHealth, await world.ask("GET", "/health/providers"));
   assert.equal(circuits.find((circuit) => circuit.connection === "gone")?.state, "closed");
 });
@@ -161,21 +161,21 @@ test("console.providers: simulated faults are removed one by one or all together
     await drawn(page);
     await more?.();
     const count = await page.locator("#screen tbody tr").count();
-    await press(page, "Let it go wrong");
+    await press(page, "Inject fault");
     await page.locator("#screen tbody tr").nth(count).waitFor();
   };
   await set("stall");
-  await set("delay", () => page.getByLabel("How much later").fill("250"));
-  await set("drop", () => page.getByLabel("What it lacks").selectOption("timestamps.word"));
+  await set("delay", () => page.getByLabel("Delay in milliseconds").fill("250"));
+  await set("drop", () => page.getByLabel("Missing feature").selectOption("timestamps.word"));
   assert.deepEqual(
     (await faults()).map(({ failure }) => failure),
     [{ kind: "stall" }, { kind: "delay", ms: 250 }, { kind: "drop", feature: "timestamps.word" }],
   );
-  await page.getByRole("button", { name: "Take back: No answer" }).click();
-  await page.locator("#status", { hasText: "taken back" }).waitFor();
+  await page.getByRole("button", { name: "Remove: No answer" }).click();
+  await page.locator("#status", { hasText: "removed" }).waitFor();
   await drawn(page);
   assert.equal((await faults()).length, 2);
-  await page.getByRole("button", { name: "Take all back" }).click();
-  await page.locator("#screen", { hasText: "answer as they should" }).waitFor();
+  await page.getByRole("button", { name: "Remove all" }).click();
+  await page.locator("section[aria-label='Active faults']", { hasText: "None." }).waitFor();
   assert.deepEqual(await faults(), []);
 });

@@ -77,7 +77,7 @@ test("console.live-lists: a job appears, is processed and ends in its row withou
   assert.equal(await page.evaluate("window.held === document.activeElement && held.tagName"), "SUMMARY");
   assert.match(
     await row.locator("details[open]").innerText(),
-    /Served by\s+the sandbox: simulated[^]*Attempts\s+1\s+Billable\s+nothing/u,
+    /Served by\s+sandbox \(simulated\)[^]*Attempts\s+1\s+Billable\s+nothing/u,
   );
 });
 
@@ -106,7 +106,7 @@ test("console.live-lists: refreshing stops by a switch, in a hidden tab, and wit
       Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
     }`);
-  const refresh = page.getByLabel("Refresh by itself");
+  const refresh = page.getByLabel("Auto-refresh");
   assert.equal(await readsAfter(() => page.clock.fastForward(RESTING_MS)), 1);
   await refresh.uncheck();
   assert.equal(await readsAfter(() => page.clock.fastForward(RESTING_MS)), 0);
@@ -140,7 +140,7 @@ test("console.requests, console.addresses: a failed job shows its error, the err
   assert.equal(await rows.count(), 1);
   assert.match(await rows.innerText(), /✕ failed simulated\s+NO_HEALTHY_PROVIDER[^]*notes/u);
   await rows.locator("summary").click();
-  assert.match(await rows.locator("details").innerText(), /Submitting it again may help/u);
+  assert.match(await rows.locator("details").innerText(), /Submit it again to retry/u);
   await assertAccessible(page);
   await assertNarrow(page);
   assert.equal(await rows.locator("a").first().getAttribute("href"), "/docs/errors#NO_HEALTHY_PROVIDER");

@@ -80,37 +80,37 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
   if (page === null) return;
   await label(page, "Slug").fill("two words");
   await label(page, "Route").fill("nowhere");
-  await press(page, "Make the app");
+  await press(page, "Create app");
   assert.match(await faultAt(page, "Slug"), /must be an id/u);
   await label(page, "Slug").fill("mobile");
-  await press(page, "Make the app");
-  assert.match(await faultAt(page, "Route"), /there is no route `nowhere`/u);
+  await press(page, "Create app");
+  assert.match(await faultAt(page, "Route"), /unknown route `nowhere`/u);
   await assertAccessible(page);
   await label(page, "Route").fill("talk");
-  await press(page, "Make the app");
+  await press(page, "Create app");
   await page.waitForURL(/#\/w\/acme\/apps\/mobile$/u);
   assert.equal((await appNow("mobile")).route, "talk");
 
-  await follow(page, "Make a key");
+  await follow(page, "Create a key");
   await page.waitForURL(/keys\/new\?app=mobile$/u);
   await label(page, "App").waitFor();
   assert.equal(await label(page, "App").inputValue(), "mobile");
   await label(page, "Name").fill("ios");
   await label(page, "Expires").fill("2020-01-31T00:00");
-  await press(page, "Make the key");
+  await press(page, "Create key");
   assert.match(await faultAt(page, "Expires"), /has passed already/u);
   await label(page, "Expires").fill("");
   await label(page, "chat").uncheck();
   await assertAccessible(page);
-  await press(page, "Make the key");
+  await press(page, "Create key");
   const first = await shownSecret(page);
   assert.equal(await statusOf(first), 200);
   assert.ok((await page.locator("dialog pre").last().innerText()).includes(`${world.gateway.origin}/v1/me`));
-  await press(page, "Make a test call");
-  await page.getByText("The gateway knows it as ios, of the app mobile in acme.").waitFor();
+  await press(page, "Send a test request");
+  await page.getByText("Authenticated as ios, of the app mobile in acme.").waitFor();
   await assertAccessible(page);
   await assertNarrow(page);
-  await press(page, "I have kept it");
+  await press(page, "I have saved it");
   await page.waitForURL(/keys\/key_[0-9a-z]{26}$/u);
   await drawn(page);
   await assertForgotten(page, first);
@@ -120,17 +120,17 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
   await assertForgotten(page, first);
   await goTo(page, `#/w/acme/keys/${id}`);
 
-  await label(page, "The old key stops").selectOption("86400");
-  await press(page, "Rotate the key");
+  await label(page, "Overlap").selectOption("86400");
+  await press(page, "Rotate key");
   await page.locator("dialog").waitFor();
   const second = await shownSecret(page);
   assert.match(await page.locator("dialog").innerText(), /The old key \(svc_live_….{4}\) works until /u);
   assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200]);
-  await press(page, "I have kept it");
+  await press(page, "I have saved it");
   await page.waitForFunction(`!location.hash.endsWith("${id}")`);
   await drawn(page);
   await assertForgotten(page, second);
-  assert.match(await screenText(page), new RegExp(`Took over from\\s+${id}`, "u"));
+  assert.match(await screenText(page), new RegExp(`Replaces\\s+${id}`, "u"));
 
   await goTo(page, "#/w/acme/keys?app=mobile");
   const rows = page.locator("#screen tbody tr");
@@ -139,22 +139,22 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
     [2, true],
     await screenText(page),
   );
-  assert.match(await rows.last().innerText(), /▲ replaced, still works\s+until /u);
+  assert.match(await rows.last().innerText(), /▲ replaced, still valid\s+until /u);
   await assertAccessible(page);
   await assertNarrow(page);
   await goTo(page, `#/w/acme/keys/${id}`);
   await assertAccessible(page);
-  await press(page, "Revoke the key");
+  await press(page, "Revoke key");
   await page.locator("dialog").getByText("its streams and live sessions end").waitFor();
   await press(page, "Cancel");
-  await press(page, "Revoke the key");
+  await press(page, "Revoke key");
   await page.goBack();
   await page.locator("dialog").waitFor({ state: "detached" });
   await goTo(page, `#/w/acme/keys/${id}`);
   assert.equal(await statusOf(first), 200, "neither who cancels nor who goes elsewhere has said yes");
-  await press(page, "Revoke the key");
-  await confirm(page, "Revoke the key");
-  await page.getByText("The key ios is revoked.").waitFor();
+  await press(page, "Revoke key");
+  await confirm(page, "Revoke key");
+  await page.getByText("The key ios was revoked.").waitFor();
   assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200]);
   await assertNarrow(page);
   await goTo(page, "#/w/acme/keys?app=mobile&state=revoked");
@@ -178,7 +178,7 @@ test("console.keeps-settings, console.concurrent-change: settings that an app's 
   const page = await world.admin(t, "#/w/acme/apps/calls/change");
   if (page === null) return;
   await label(page, "Name").fill("Telephone");
-  await label(page, "Requests at the same time").fill("");
+  await label(page, "Concurrent requests").fill("");
   await press(page, "Save");
   await page.waitForURL(/apps\/calls$/u);
   const renamed = { ...before, name: "Telephone", quota: { ...before.quota, concurrent: null } };
@@ -186,7 +186,7 @@ test("console.keeps-settings, console.concurrent-change: settings that an app's 
   await drawn(page);
   assert.equal(
     await page.locator("#status").innerText(),
-    "The app calls is saved. Every process goes by it within seconds.",
+    "The app calls was saved. It takes effect on all processes within seconds.",
   );
   await assertAccessible(page);
   await assertNarrow(page);
@@ -196,9 +196,9 @@ test("console.keeps-settings, console.concurrent-change: settings that an app's 
   await api("PUT", "/apps/calls", { name: "Calls again", route: "speech" });
   await label(page, "Name").fill("Telephones");
   await press(page, "Save");
-  await page.getByText("Somebody else changed it meanwhile").waitFor();
+  await page.getByText("Conflict: changed by another user").waitFor();
   assert.equal((await appNow("calls")).name, "Calls again");
-  await press(page, "Read it anew");
+  await press(page, "Reload");
   await page.locator(".failure").waitFor({ state: "detached" });
   await drawn(page);
   assert.equal(await label(page, "Name").inputValue(), "Calls again");
@@ -213,12 +213,12 @@ test("console.apps-keys: a purpose is bound to an app, refused at its own field,
   await follow(page, "Add a purpose");
   await label(page, "Label").fill("meetings");
   await label(page, "Route").fill("nowhere");
-  await label(page, "What it fills in").fill('{"diarization": "perhaps"}');
+  await label(page, "Defaults").fill('{"diarization": "perhaps"}');
   await press(page, "Save the purpose");
-  assert.match(await faultAt(page, "What it fills in"), /diarization/u);
-  await label(page, "What it fills in").fill('{"diarization": true}');
+  assert.match(await faultAt(page, "Defaults"), /diarization/u);
+  await label(page, "Defaults").fill('{"diarization": true}');
   await press(page, "Save the purpose");
-  assert.match(await faultAt(page, "Route"), /there is no route `nowhere`/u);
+  assert.match(await faultAt(page, "Route"), /unknown route `nowhere`/u);
   await assertAccessible(page);
   await assertNarrow(page);
   await label(page, "Route").fill("speech");
@@ -233,7 +233,7 @@ test("console.apps-keys: a purpose is bound to an app, refused at its own field,
   await press(page, "Remove the purpose");
   await confirm(page, "Remove the purpose");
   await page.waitForURL(/apps\/desk$/u);
-  await page.getByText("The purpose memos is removed.").waitFor();
+  await page.getByText("The purpose memos was removed.").waitFor();
   assert.deepEqual((await appNow("desk")).purposes, [meetings]);
 });
 
@@ -243,17 +243,17 @@ test("console.workspaces, console.confirms: an app with a valid key is not remov
   const page = await world.admin(t, "#/w/acme/apps/old");
   if (page === null) return;
   const remove = async (): Promise<void> => {
-    await press(page, "Remove the app");
-    await confirm(page, "Remove the app");
+    await press(page, "Remove app");
+    await confirm(page, "Remove app");
   };
   await remove();
   await page.getByText("The app has keys that still work. Revoke them first.").waitFor();
-  await follow(page, "Its keys that still work: revoke them, then come back");
+  await follow(page, "Revoke its active keys first");
   await page.waitForURL(/keys\?app=old&state=active$/u);
   await api("DELETE", `/keys/${key.id}`);
   await goTo(page, "#/w/acme/apps/old");
   await remove();
-  await page.getByText("The app old is removed.").waitFor();
+  await page.getByText("The app old was removed.").waitFor();
   await drawn(page);
   assert.ok(!(await screenText(page)).includes("old"));
   assert.equal((await get(world.gateway.origin, `/workspace/acme/apps/${app.id}`, ADMIN)).code, "NOT_FOUND");
@@ -275,23 +275,23 @@ test("console.apps-keys, console.keeps-settings: a key is replaced and keeps wha
   const page = await world.operator(t, `#/w/acme/keys/${made.id}`);
   if (page === null) return;
   assert.match(await screenText(page), /test: the sandbox answers/u);
-  await follow(page, "Change it");
+  await follow(page, "Edit");
   await label(page, "Name").fill("front desk");
   assert.equal(await label(page, "Route").inputValue(), "speech");
   await assertAccessible(page);
   await press(page, "Save");
   await page.waitForURL(new RegExp(`keys/${made.id}$`, "u"));
   assert.deepEqual(await keyNow(made.id), { ...before, name: "front desk" });
-  await label(page, "The old key stops").waitFor();
-  await label(page, "The old key stops").selectOption("0");
-  await press(page, "Rotate the key");
+  await label(page, "Overlap").waitFor();
+  await label(page, "Overlap").selectOption("0");
+  await press(page, "Rotate key");
   await press(page, "Cancel");
   assert.equal((await keyNow(made.id)).state, "active");
-  await press(page, "Rotate the key");
-  await press(page, "Rotate and stop the old one");
+  await press(page, "Rotate key");
+  await press(page, "Rotate and stop the old key");
   await page.locator("dialog .secret").waitFor();
-  assert.match(await page.locator("dialog").innerText(), /works no more/u);
-  assert.equal(await page.getByRole("button", { name: "Make a test call" }).count(), 0);
+  assert.match(await page.locator("dialog").innerText(), /no longer works/u);
+  assert.equal(await page.getByRole("button", { name: "Send a test request" }).count(), 0);
   assert.deepEqual([await statusOf(made.secret ?? ""), await statusOf(await shownSecret(page))], [401, 200]);
 });
 
@@ -305,20 +305,20 @@ test("console.apps-keys: administrators create administrators' keys; revoking th
   await goTo(page, "#/keys/new/administrator");
   await label(page, "Name").fill("successor");
   await assertNarrow(page);
-  await press(page, "Make the key");
+  await press(page, "Create key");
   await page.locator("dialog .secret").waitFor();
   const successor = await shownSecret(page);
   assert.match(successor, /^svc_admin_/u);
   for (let times = 0; times < 2; times += 1) await page.keyboard.press("Escape");
   assert.equal(await shownSecret(page), successor);
-  await press(page, "I have kept it");
+  await press(page, "I have saved it");
   await page.waitForURL(/keys\/key_[0-9a-z]{26}$/u);
   await goTo(page, `#/w/acme/keys/${own.id}`);
   assert.match(await screenText(page), /your key/u);
-  await press(page, "Revoke the key");
+  await press(page, "Revoke key");
   await page.locator("dialog").getByText("You are signed in with this key").waitFor();
-  await confirm(page, "Revoke the key");
-  await page.getByText("Your key works no more. Sign in with another one.").waitFor();
+  await confirm(page, "Revoke key");
+  await page.getByText("Your key no longer works. Sign in with another one.").waitFor();
   assert.equal(await page.evaluate("sessionStorage.length"), 0);
   assert.equal(await statusOf(successor), 200);
 });
@@ -330,10 +330,10 @@ test("console.managed: objects of the configuration file are marked, and offer n
   await assertNarrow(page);
   const buttons = () => page.locator("#screen button, #screen form, #screen a.button").allInnerTexts();
   await page.locator("#screen tr", { hasText: "from file" }).getByRole("link", { name: "notes" }).click();
-  await page.getByText("The configuration file owns this app").waitFor();
-  assert.deepEqual(await buttons(), ["Make a key"]);
+  await page.getByText("Managed by the configuration file: this app").waitFor();
+  assert.deepEqual(await buttons(), ["Create a key"]);
   await goTo(page, "#/w/acme/keys?app=notes");
   await page.locator("#screen tr", { hasText: "from file" }).getByRole("link").click();
-  await page.getByText("The configuration file owns this key").waitFor();
+  await page.getByText("Managed by the configuration file: this key").waitFor();
   assert.deepEqual(await buttons(), []);
 });

@@ -56,18 +56,18 @@ test("console.long-lists: usage shows the name of a key behind a hundred newer o
 test("console.long-lists: behind a hundred apps a budget's app is typed; an app leads to its own budgets alone", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
-  assert.match(await screenText(page), /Without a budget, of the newest hundred apps: app-1, /u);
+  assert.match(await screenText(page), /No budget, of the newest hundred apps: app-1, /u);
   await page.getByLabel("App", { exact: true }).fill("notes");
-  await page.getByLabel("For").selectOption("day");
-  await page.click("text=Go on");
+  await page.getByLabel("Period").selectOption("day");
+  await page.click("text=Continue");
   await page.locator("h1", { hasText: "notes · day" }).waitFor();
   await drawn(page);
   await goTo(page, "#/apps/app-7");
-  await page.click("text=Its budgets");
+  await page.locator("#screen").getByRole("link", { name: "Budgets", exact: true }).click();
   await page.locator("text=Budgets of all apps").waitFor();
-  assert.match(await screenText(page), /Without a budget: app-7\. Nothing/u);
+  assert.match(await screenText(page), /No budget: app-7\. Their spending/u);
   await assertNarrow(page);
   await goTo(page, "#/apps/notes");
-  await page.click("text=Its budgets");
+  await page.locator("#screen").getByRole("link", { name: "Budgets", exact: true }).click();
   await page.locator("tbody a", { hasText: "each month" }).waitFor();
 });

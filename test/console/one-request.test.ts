@@ -42,7 +42,7 @@ test("console.requests: a request names its app and key and leads to them; it sh
   if (page === null) return;
   const text = await screenText(page);
   assert.match(text, /App\nnotes\nKey\nkey\n/u);
-  assert.match(text, /Asked for\naudio_input, diarization\n/u);
+  assert.match(text, /Requested\naudio_input, diarization\n/u);
   assert.match(text, /Route\nspeech, version 1\n/u);
   assert.match(text, /2\. sandbox[^]*● diarization: /u);
   await assertAccessible(page);
@@ -66,13 +66,13 @@ test("console.requests: a job links to its request and back; either is found by 
   if (page === null) return;
   assert.equal(await page.locator("#screen tbody tr").count(), 1);
   await page.click("text=Trace");
-  const own = page.locator("section[aria-label='The job it started']");
+  const own = page.locator("section[aria-label='Job']");
   assert.match(await own.innerText(), /● succeeded/u);
   assert.match(await page.locator("section", { hasText: "Targets, in" }).first().innerText(), /2\. sandbox[^]*served/u);
   await own.locator("a", { hasText: job }).click();
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/jobs?job=job_00000000000000000000000000");
-  assert.match(await screenText(page), /No job fits these filters/u);
+  assert.match(await screenText(page), /No jobs match these filters/u);
   await goTo(page, "#/requests");
   await page.fill("#filter-id", await requestOf("/jobs"));
   await page.keyboard.press("Enter");
@@ -108,10 +108,7 @@ test("console.formats: counts and money have one format in every locale, and tim
   const page = await world.admin(t, "#/usage", options);
   if (page === null) return;
   assert.match(await screenText(page), /2,000,000,000,000/u);
-  assert.equal(
-    await page.locator("#zone").innerText(),
-    "Times are of Pacific/Kiritimati (UTC+14), unless UTC is said.",
-  );
+  assert.equal(await page.locator("#zone").innerText(), "Times in Pacific/Kiritimati (UTC+14) unless marked UTC.");
   await goTo(page, "#/overview");
   assert.match(await screenText(page), /2,000,000,000,000/u);
   await goTo(page, "#/usage?app=app_gone");
@@ -128,19 +125,22 @@ test("console.formats: counts and money have one format in every locale, and tim
 test("console.overview: pending provider deletions are on the overview and on a list of their own", async (t) => {
   const page = await world.admin(t, "#/overview");
   if (page === null) return;
-  assert.match(await screenText(page), /No provider keeps what it was to delete/u);
+  assert.match(await screenText(page), /No failed provider deletions/u);
   await goTo(page, "#/deletions");
-  assert.match(await screenText(page), /No provider had anything to delete/u);
+  assert.match(await screenText(page), /No deletions yet/u);
   await giveUp();
   await goTo(page, "#/deletions?status=failed");
   const row = page.locator("#screen tbody tr");
-  assert.match(await row.innerText(), /given up[^]*assemblyai: gone[^]*run-of-it[^]*no account/u);
+  assert.match(
+    await row.innerText(),
+    /failed: the provider still has the data[^]*assemblyai: gone[^]*run-of-it[^]*no account/u,
+  );
   await assertAccessible(page);
   await assertNarrow(page);
   await row.locator("a", { hasText: job }).click();
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/overview");
-  await page.click("text=All of them");
+  await page.click("text=All failed deletions");
   await page.locator("h1", { hasText: /^Provider deletions$/u }).waitFor();
   assert.equal(await row.count(), 1);
 });

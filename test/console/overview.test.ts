@@ -24,13 +24,13 @@ after(() => world.close());
 test("console.overview: a fresh gateway lists the next steps with links; a completed one has no link", async (t) => {
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
-  const steps = section(page, "First steps").locator("li");
+  const steps = section(page, "Getting started").locator("li");
   assert.match(await steps.nth(0).innerText(), /done A provider is connected: gone\./u);
-  assert.match(await steps.nth(1).innerText(), /done A published route leads to it: speech\./u);
-  assert.match(await steps.nth(2).innerText(), /to do Send a request with the key of an app/u);
+  assert.match(await steps.nth(1).innerText(), /done A published route uses it: speech\./u);
+  assert.match(await steps.nth(2).innerText(), /to do Send a request with an app key/u);
   assert.equal(await steps.locator("a").getAttribute("href"), "#/workspaces");
-  assert.match(await section(page, "In order").innerText(), /No request on record failed[^]*No provider rests/u);
-  assert.match(await section(page, "Used").innerText(), /No provider was called in the last 30 days/u);
+  assert.match(await section(page, "In order").innerText(), /No failed requests[^]*All providers are available/u);
+  assert.match(await section(page, "Used").innerText(), /No provider or sandbox calls in the last 30 days/u);
   await assertAccessible(page);
   await assertNarrow(page);
 });
@@ -46,7 +46,7 @@ test("console.overview: no step mentions the sandbox where no route leads there;
     await route.fulfill({ json: { ...usage, totals: [UNPRICED] } });
   });
   await goTo(page, "#/overview");
-  assert.match(await section(page, "First steps").locator("li").first().innerText(), /to do Connect a provider/u);
+  assert.match(await section(page, "Getting started").locator("li").first().innerText(), /to do Connect a provider/u);
   assert.equal(await page.locator("#screen .notice").count(), 0);
   assert.match(
     await section(page, "Used").innerText(),
@@ -61,8 +61,8 @@ test("console.overview: with traffic it shows failures, the open circuit, and us
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
   assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
-  const resting = await section(page, "Providers that rest").innerText();
-  assert.match(resting, /gone: whisper\s+the platform's\s+✕ rests\s+\S/u);
+  const resting = await section(page, "Unavailable providers").innerText();
+  assert.match(resting, /gone: whisper\s+shared\s+✕ unavailable\s+\S/u);
   assert.match(await section(page, "Used").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
   assert.match(await section(page, "Used").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);
   await assertAccessible(page);
@@ -73,11 +73,11 @@ test("console.overview: with traffic it shows failures, the open circuit, and us
 test("console.overview, console.workspace-bounds: a workspace's administrators see their own figures, with budgets near their end", async (t) => {
   const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
   if (page === null) return;
-  const near = await section(page, "Budgets near their end").innerText();
+  const near = await section(page, "Budgets near their limit").innerText();
   assert.match(near, /notes, each day\s+1 min \d+ s of 2 h 47 min of audio\s+▲ soft limit reached/u);
   assert.doesNotMatch(near, /month/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
-  assert.equal(await section(page, "First steps").count(), 0);
+  assert.equal(await section(page, "Getting started").count(), 0);
   assert.equal(await section(page, "Configuration file").count(), 0);
   await assertAccessible(page);
   await assertNarrow(page);
@@ -91,12 +91,9 @@ test("console.overview: a part that cannot be read is reported in its place, and
     route.fulfill({ json: { data: [GIVEN_UP], next_cursor: null } }),
   );
   await goTo(page, "#/overview");
-  assert.match(
-    await section(page, "Health of providers").innerText(),
-    /could not be read: The gateway did not answer/u,
-  );
-  const given = await section(page, "Webhook deliveries that were given up").innerText();
-  assert.match(given, /job_01\s+✕ answered 500\s+all attempts are used up/u);
+  assert.match(await section(page, "Provider health").innerText(), /could not be read: The gateway did not respond/u);
+  const given = await section(page, "Failed webhook deliveries").innerText();
+  assert.match(given, /job_01\s+✕ answered 500\s+all attempts failed/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   await assertAccessible(page);
 });
@@ -113,7 +110,7 @@ test("console.apply: the file is compared first, then, confirmed, applied; its f
   if (page === null) return;
   const part = section(page, "Configuration file");
   await page.click("#compare-file");
-  await part.getByText("The same").waitFor();
+  await part.getByText("Unchanged").waitFor();
   await change((file) => ({
     ...file,
     routes: file.routes?.map((route) => (route.id === "speech" ? { ...route, targets: [SANDBOX] } : route)),
@@ -123,9 +120,9 @@ test("console.apply: the file is compared first, then, confirmed, applied; its f
   assert.match(await part.locator("tbody").innerText(), /route\s+platform\/speech\s+▲ changed/u);
   assert.equal((await definition()).targets.length, 2);
   await assertAccessible(page);
-  await part.getByRole("button", { name: "Bring it into force" }).click();
+  await part.getByRole("button", { name: "Apply" }).click();
   await page.locator("dialog .danger").click();
-  await page.getByText(/\d changes of the file in force\./u).waitFor();
+  await page.getByText(/\d changes applied\./u).waitFor();
   assert.match(await page.locator("#workspace").innerText(), /acme\s+beta/u);
   assert.deepEqual(
     (await definition()).targets.map(({ connection }) => connection),
@@ -133,12 +130,12 @@ test("console.apply: the file is compared first, then, confirmed, applied; its f
   );
   assert.match(
     await page.locator("#screen .notice").innerText(),
-    /Requests go to the sandbox.*Nothing is recognised\./u,
+    /Requests use the sandbox.*No provider is connected\./u,
   );
   await change((file) => ({ ...file, routes: [] }));
   await page.click("#compare-file");
   await part.locator(".failure").waitFor();
-  assert.match(await part.innerText(), /INVALID_REQUEST · 400[^]*nothing was changed/u);
+  assert.match(await part.innerText(), /INVALID_REQUEST · 400[^]*Nothing was changed/u);
 });
 
 test("console.revoked-key: a key that was revoked meanwhile ends the session, not each part of the screen", async (t) => {

@@ -108,7 +108,7 @@ test("console.requests: a request leads to its workspace, app and key; the opera
   await drawn(page);
   await page.locator("#screen tbody a").last().click();
   await page.locator("#trace-title").waitFor();
-  const facts = page.locator("#screen section[aria-label='The request']");
+  const facts = page.locator("#screen section[aria-label='Request']");
   assert.match(await facts.locator("a").nth(2).getAttribute("href").then(String), /^#\/w\/ws_\w+\/keys\/key_/u);
   await facts.getByRole("link", { name: "notes" }).click();
   await page.getByRole("heading", { name: "App notes" }).waitFor();
@@ -124,7 +124,7 @@ test("console.requests: a request's screen shows why it went where it went, to a
   const text = await screenText(page);
   assert.match(text, /1\. gone: openai-compatible whisper\s+failed/u);
   assert.match(text, /2\. sandbox: sandbox simulated-speech\s+served/u);
-  assert.match(text, /1\. gone: openai-compatible whisper\s+no connection/u);
+  assert.match(text, /1\. gone: openai-compatible whisper\s+connection failed/u);
   await assertAccessible(page);
   await assertNarrow(page);
   await goTo(page, "#/requests/req_00000000000000000000000000");
@@ -136,5 +136,5 @@ test("console.accessible: both themes have sufficient contrast, and a screen tha
   if (page === null) return;
   await assertAccessible(page);
   await goTo(page, "#/nonsense");
-  assert.match(await screenText(page), /There is no screen “nonsense” here/u);
+  assert.match(await screenText(page), /Unknown screen “nonsense”/u);
 });

@@ -77,18 +77,18 @@ test("console.routes, console.accessible: a version written by keyboard differs 
   assert.match(await page.locator("#status").innerText(), /^sandbox: simulated-speech is target 1 of 2 now\.$/u);
   assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
   await assertAccessible(page);
-  await page.getByRole("button", { name: "Save as a draft" }).press("Enter");
+  await page.getByRole("button", { name: "Save draft" }).press("Enter");
   await page.getByRole("heading", { name: "From version 1 to version 2" }).waitFor();
   assert.deepEqual(await page.locator(".changes li").allInnerTexts(), [
-    "▲ moved target sandbox: simulated-speech from place 2 to place 1",
+    "▲ moved target sandbox: simulated-speech from position 2 to position 1",
   ]);
   assert.equal((await routeOf("calls")).version, 1);
   await assertAccessible(page);
   await press(page, "Publish version 2");
-  assert.match(await page.locator("dialog").innerText(), /next request on[^]*Jobs that were accepted keep[^]*moved/u);
+  assert.match(await page.locator("dialog").innerText(), /next request on[^]*Accepted jobs keep[^]*moved/u);
   await assertAccessible(page);
   await confirm(page, "Publish version 2");
-  await page.getByText("Version 2 of calls serves.").waitFor();
+  await page.getByText("Version 2 of calls is live.").waitFor();
   const published = await routeOf("calls");
   assert.deepEqual([published.version, modelsOf(published)], [2, ["simulated-speech", "whisper"]]);
   const trace = await traceOf();
@@ -99,7 +99,7 @@ test("console.routes, console.accessible: a version written by keyboard differs 
   await page.getByRole("heading", { name: "Versions" }).waitFor();
   await press(page, "Roll back to version 1");
   await confirm(page, "Roll back to version 1");
-  await page.getByText("Version 1 of calls serves again.").waitFor();
+  await page.getByText("Version 1 of calls is live again.").waitFor();
   assert.equal((await routeOf("calls")).version, 1);
 });
 
@@ -112,9 +112,9 @@ test("console.try, console.addresses: before it is published a draft is tried on
   await press(page, "Publish version 2");
   await page
     .locator("dialog")
-    .getByRole("link", { name: /^Try a request on it first/u })
+    .getByRole("link", { name: /^Dry-run a request on it first/u })
     .click();
-  const differs = section(page, "What differs");
+  const differs = section(page, "Differences");
   await differs.waitFor();
   assert.equal(await page.locator("dialog").count(), 0);
   assert.equal(await page.getByLabel("App", { exact: true }).inputValue(), "acme/tried");
@@ -132,27 +132,27 @@ test("console.try, console.addresses: before it is published a draft is tried on
     );
   };
   assert.deepEqual(await rows("The draft, version 2"), [
-    ["● chosen", "the first that can do it"],
-    ["○ able", "tried where those before it fail"],
+    ["● chosen", "first eligible target"],
+    ["○ eligible", "fallback"],
   ]);
-  await page.getByLabel("Speakers told apart").check();
+  await page.getByLabel("Speaker diarization").check();
   await differs.getByText("Both send it to sandbox: simulated-speech").waitFor();
-  assert.deepEqual(await rows("What serves"), [
-    ["○ left out", "lacks diarization"],
-    ["● chosen", "the first that can do it"],
+  assert.deepEqual(await rows("Live version"), [
+    ["○ skipped", "lacks diarization"],
+    ["● chosen", "first eligible target"],
   ]);
   await page.getByLabel("Length in minutes").fill("40");
   await page.getByLabel("Length in minutes").press("Enter");
-  await section(page, "What serves").getByText("By list prices it would cost $0.00.").waitFor();
+  await section(page, "Live version").getByText("Cost at list prices: $0.00.").waitFor();
   await assertAccessible(page);
   const shared = await world.operator(t, new URL(page.url()).hash);
-  assert.equal(await shared?.getByLabel("Speakers told apart").isChecked(), true);
+  assert.equal(await shared?.getByLabel("Speaker diarization").isChecked(), true);
   assert.equal(await shared?.getByLabel("Length in minutes").inputValue(), "40");
   await page.getByLabel("Length in minutes").fill("long");
   await page.getByLabel("Length in minutes").press("Enter");
   await page.getByRole("alert").getByText("recording.duration_seconds", { exact: true }).waitFor();
   await page.getByLabel("Task").selectOption("chat");
-  await differs.getByText(/^Both refuse it: the route has no model for this/u).waitFor();
+  await differs.getByText(/^Both reject it: the route has no suitable model/u).waitFor();
   await assertNarrow(page);
   assert.equal((await routeOf("tried")).version, 1);
 });
@@ -162,15 +162,18 @@ test("console.field-errors: what the gateway refuses is shown at the control it 
   const page = await world.operator(t, "#/routes/judged/edit");
   if (page === null) return;
   const second = target(page, 2);
-  await second.getByText("Settings and time limit").click();
-  await second.getByLabel("Settings for the provider").fill("{");
-  await press(page, "Save as a draft");
-  assert.match(await page.getByRole("alert").filter({ hasText: "no JSON" }).innerText(), /^The settings are no JSON/u);
-  await second.getByLabel("Settings for the provider").fill("");
-  const limit = second.getByLabel("longest wait");
+  await second.getByText("Settings and timeout").click();
+  await second.getByLabel("Provider settings").fill("{");
+  await press(page, "Save draft");
+  assert.match(
+    await page.getByRole("alert").filter({ hasText: "not valid JSON" }).innerText(),
+    /^The settings are not valid JSON/u,
+  );
+  await second.getByLabel("Provider settings").fill("");
+  const limit = second.getByLabel("timeout for the first content");
   await limit.fill("0");
-  await second.getByText("Settings and time limit").click();
-  await press(page, "Save as a draft");
+  await second.getByText("Settings and timeout").click();
+  await press(page, "Save draft");
   await second.locator("[aria-invalid]").waitFor();
   assert.equal(await limit.getAttribute("aria-invalid"), "true");
   assert.ok(await limit.isVisible());
@@ -187,14 +190,14 @@ test("console.concurrent-change: the slower of two changes is reported, loses no
   await target(page, 2).getByRole("button", { name: "Remove" }).click();
   const theirs = { targets: [...TARGETS].toReversed() };
   await world.api("PUT", "/routes/raced", theirs, { "if-match": "*" });
-  await press(page, "Save as a draft");
-  await page.getByText("Somebody else changed it meanwhile").waitFor();
+  await press(page, "Save draft");
+  await page.getByText("Conflict: changed by another user").waitFor();
   assert.equal(await target(page, 2).count(), 0);
   assert.deepEqual((await routeOf("raced")).draft?.version, 2);
-  await press(page, "Read it anew");
+  await press(page, "Reload");
   await target(page, 2).waitFor();
   assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
-  assert.match(await screenText(page), /begins as version 2, a draft/u);
+  assert.match(await screenText(page), /Based on version 2, a draft/u);
 });
 
 test("console.keeps-settings: a form keeps what it does not offer, and converts to JSON and back with all that was written", async (t) => {
@@ -204,9 +207,9 @@ test("console.keeps-settings: a form keeps what it does not offer, and converts 
   });
   const page = await world.operator(t, "#/routes/kept/edit");
   if (page === null) return;
-  await page.getByLabel("which may pay twice").check();
-  await press(page, "Write it as JSON");
-  const text = page.getByLabel("The route");
+  await page.getByLabel("may be charged twice").check();
+  await press(page, "Edit as JSON");
+  const text = page.getByLabel("Route", { exact: true });
   const written = JSON.parse(await text.inputValue()) as Record<string, unknown>;
   assert.equal(written["may_pay_twice"], true);
   assert.equal((written["purposes"] as readonly unknown[]).length, 1);
@@ -214,12 +217,12 @@ test("console.keeps-settings: a form keeps what it does not offer, and converts 
   const targets = [{ ...TARGETS[1], profiles: ["fast"] }, TARGETS[0]];
   await text.fill(JSON.stringify({ ...written, targets, split_long_audio: true }));
   await assertAccessible(page);
-  await press(page, "Write it as a form");
-  assert.ok(await page.getByLabel("is cut at pauses").isChecked());
-  await press(page, "Save as a draft");
+  await press(page, "Edit as form");
+  assert.ok(await page.getByLabel("Split audio that is too long").isChecked());
+  await press(page, "Save draft");
   await page.getByRole("heading", { name: "From version 1 to version 2" }).waitFor();
   assert.deepEqual(await page.locator(".changes li").allInnerTexts(), [
-    "● added target gone: whisper in place 2",
+    "● added target gone: whisper at position 2",
     "▲ changed may_pay_twice: no → yes",
     "▲ changed split_long_audio: no → yes",
   ]);
@@ -234,11 +237,11 @@ test("console.managed: a route of the file is shown, and says why it cannot be c
   );
   await assertAccessible(page);
   await page.getByRole("link", { name: "speech" }).click();
-  await page.getByText("The configuration file owns this route").waitFor();
+  await page.getByText("Managed by the configuration file: this route").waitFor();
   assert.equal(await page.getByRole("link", { name: "Edit" }).count(), 0);
   assert.equal(await page.getByRole("button", { name: /Publish|Roll back|Remove/u }).count(), 0);
   // What changes nothing can be done here too.
-  assert.equal(await page.getByRole("link", { name: "Try it without calling anybody" }).count(), 1);
+  assert.equal(await page.getByRole("link", { name: "Start dry run" }).count(), 1);
   await goTo(page, "#/routes/speech/edit");
   assert.equal(await page.locator("#screen form").count(), 0);
 });
@@ -246,37 +249,37 @@ test("console.managed: a route of the file is shown, and says why it cannot be c
 test("console.routes, console.apps-keys: an administrator creates the workspace's route, publishes it, and offers and removes a purpose", async (t) => {
   const page = await world.admin(t, "#/routes");
   if (page === null) return;
-  await page.getByText("No routes of this workspace's own").waitFor();
-  await page.getByRole("link", { name: "Make a route" }).click();
+  await page.getByText("This workspace has no routes of its own").waitFor();
+  await page.getByRole("link", { name: "Create a route" }).click();
   await page.getByLabel("Name", { exact: true }).fill("calls");
-  await press(page, "Save as a draft");
-  await page.getByText("A route needs a target at least: add one.").waitFor();
+  await press(page, "Save draft");
+  await page.getByText("A route needs at least one target.").waitFor();
   await press(page, "Add a target");
   await target(page, 1).getByLabel("Connection").selectOption("sandbox");
   await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
-  await press(page, "Save as a draft");
-  await page.getByText("`calls` is a platform route already").waitFor();
+  await press(page, "Save draft");
+  await page.getByText("`calls` is already the id of a shared route").waitFor();
   assert.equal(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
   await page.getByLabel("Name", { exact: true }).fill("own");
-  await press(page, "Save as a draft");
+  await press(page, "Save draft");
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
-  await page.getByText("Version 1 of own serves.").waitFor();
+  await page.getByText("Version 1 of own is live.").waitFor();
   await page.getByRole("link", { name: "Add a purpose" }).click();
   await page.getByLabel("Label").fill("meetings");
-  await page.getByLabel("What it fills in").fill('{"diarisation": true}');
+  await page.getByLabel("Defaults").fill('{"diarisation": true}');
   await press(page, "Save and publish");
   await page.getByText("did you mean `diarization`").waitFor();
   await assertAccessible(page);
-  await page.getByLabel("What it fills in").fill('{"diarization": true}');
+  await page.getByLabel("Defaults").fill('{"diarization": true}');
   await press(page, "Save and publish");
-  await page.getByText("The purpose is saved: version 2 of own serves.").waitFor();
+  await page.getByText("The purpose was saved: version 2 of own is live.").waitFor();
   const purposes = async () => asDefinition((await routeOf("own", "/workspaces/acme")).definition ?? {}).purposes;
   assert.equal((await purposes()).length, 1);
   await page.getByRole("link", { name: "meetings" }).click();
-  await press(page, "Take the purpose away");
-  await confirm(page, "Take the purpose away");
-  await page.getByText("own publishes meetings no more.").waitFor();
+  await press(page, "Remove purpose");
+  await confirm(page, "Remove purpose");
+  await page.getByText("own no longer publishes meetings.").waitFor();
   assert.deepEqual(await purposes(), []);
   await drawn(page);
   await assertAccessible(page);
@@ -290,8 +293,8 @@ test("console.try, console.workspace-bounds: an administrator tries their own dr
   await world.api("POST", `${at}/apps`, { slug: "theirs", route: "theirs" });
   const page = await world.admin(t, "#/w/acme/routes/theirs/compare");
   if (page === null) return;
-  await page.getByRole("link", { name: /^What it changes for a request/u }).click();
-  await section(page, "What differs").waitFor();
+  await page.getByRole("link", { name: /^Dry-run a request to see the effect/u }).click();
+  await section(page, "Differences").waitFor();
   assert.equal(await page.getByLabel("App", { exact: true }).inputValue(), "theirs");
   assert.match(await screenText(page), /The draft sends this to sandbox: simulated-speech instead of gone: whisper\./u);
 });
@@ -301,13 +304,13 @@ test("console.first-needs: what cannot be filled in yet says what comes first: a
   if (page === null) return;
   const nothing = { json: { object: "list", data: [], next_cursor: null } };
   await page.route("**/admin/v1/models", (route) => route.fulfill(nothing));
-  await page.getByRole("link", { name: "Make a route" }).click();
-  await page.getByText("no connection has one yet").waitFor();
+  await page.getByRole("link", { name: "Create a route" }).click();
+  await page.getByText("no connection offers one yet").waitFor();
   assert.equal(await page.locator("#screen form").count(), 0);
   assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/connections");
   await page.route("**/routes?**", (route) => route.fulfill(nothing));
   await goTo(page, "#/w/acme/apps/new");
-  assert.match(await page.locator("#screen .empty").innerText(), /An app goes a route, and there is none yet/u);
+  assert.match(await page.locator("#screen .empty").innerText(), /An app needs a route, and none exists yet/u);
   assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/routes");
   await assertAccessible(page);
 });
@@ -317,14 +320,14 @@ test("console.confirms: a route in use is not removed, and what uses it is named
   const page = await world.operator(t, "#/routes/calls");
   if (page === null) return;
   const remove = async () => {
-    await press(page, "Remove the route");
-    await confirm(page, "Remove the route");
+    await press(page, "Remove route");
+    await confirm(page, "Remove route");
   };
   await remove();
-  await page.getByText("in use: app `mobile` (acme) would be left without it").waitFor();
+  await page.getByText("in use: app `mobile` (acme) would have no target").waitFor();
   await goTo(page, "#/routes/spare");
   await remove();
-  await page.getByText("The route spare is removed.").waitFor();
+  await page.getByText("The route spare was removed.").waitFor();
   assert.equal(await page.getByRole("link", { name: "spare" }).count(), 0);
 });
 

@@ -105,11 +105,11 @@ test("console.revoked-key: a key that is revoked meanwhile ends the session at t
   await page.getByLabel("Slug").fill("typed");
   await world.api("DELETE", `/workspaces/acme/keys/${first.id}`);
   await page.getByLabel("Route").first().fill("talk");
-  await press(page, "Make the app");
+  await press(page, "Create app");
   await page.locator("#screen .failure").filter({ hasText: "401" }).waitFor();
   assert.equal(await page.getByLabel("Slug").inputValue(), "typed");
   await page.evaluate(`location.hash = "#/w/acme/keys"`);
-  await page.getByText("Your key works no more.").waitFor();
+  await page.getByText("Your key no longer works.").waitFor();
   assert.equal(await kept(page), "{}");
   assert.equal(await page.title(), "Console · Patchbay");
   assert.ok(!(await page.content()).includes("acme"), "nothing of the workspace is left in the page");
@@ -132,7 +132,7 @@ test("console.unavailable: while an answer is late the page says so, the previou
 
   await page.route(/\/admin\/v1\/plans/u, (route) => route.fulfill(PROXY));
   await goTo(page, "#/plans");
-  await page.getByText("An answer that is not the gateway's").waitFor();
+  await page.getByText("Unexpected response").waitFor();
   await page.unroute(/\/admin\/v1\/plans/u);
   await press(page, "Try again");
   await page.getByText("No plans yet.").waitFor();
@@ -154,7 +154,7 @@ test("console.sent-once: a form submitted twice is sent once; a late answer neit
   const slow = await hold(page, /\/admin\/v1\/plans/u);
   await page.getByLabel("Name", { exact: true }).fill("team");
   await page.getByLabel("Name", { exact: true }).press("Enter");
-  await page.locator("#status").filter({ hasText: "The plan team is made." }).waitFor();
+  await page.locator("#status").filter({ hasText: "The plan team was created." }).waitFor();
   await page.getByLabel("Name", { exact: true }).fill("other");
   await page.getByLabel("Name", { exact: true }).press("Enter");
   slow();
@@ -164,7 +164,7 @@ test("console.sent-once: a form submitted twice is sent once; a late answer neit
   await goTo(page, "#/workspaces/new");
   const release = await hold(page, /\/admin\/v1\/workspaces$/u, "POST");
   await page.getByLabel("Slug").fill("later");
-  await press(page, "Make the workspace");
+  await press(page, "Create workspace");
   await goTo(page, "#/plans");
   await page.getByLabel("Name", { exact: true }).fill("half ty");
   release();
@@ -180,7 +180,7 @@ test("console.sign-out: a sign-out ends what is in progress: no late answer rest
   await page.getByLabel("Slug").fill("parting");
   const places = /\/admin\/v1\/workspaces\?limit=100/u;
   const release = await hold(page, places);
-  const [asked] = await Promise.all([page.waitForRequest(places), press(page, "Make the workspace")]);
+  const [asked] = await Promise.all([page.waitForRequest(places), press(page, "Create workspace")]);
   await press(page, "Sign out");
   release();
   await (await asked.response())?.finished();
@@ -203,7 +203,7 @@ test("console.secret-once: a secret stays until it is confirmed as saved, and ca
     document.addEventListener("copy", () => { document.body.dataset.copied = document.activeElement?.value ?? ""; });
   }`);
   await page.getByLabel("Name").fill("boss");
-  await press(page, "Make the key");
+  await press(page, "Create key");
   const secret = await page.locator("dialog .secret").innerText();
   await page.locator("dialog p").first().click();
   for (const _ of [1, 2, 3]) await page.keyboard.press("Escape");
@@ -211,7 +211,7 @@ test("console.secret-once: a secret stays until it is confirmed as saved, and ca
   await press(page, "Copy");
   await page.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate("document.body.dataset.copied"), secret);
-  await press(page, "I have kept it");
+  await press(page, "I have saved it");
   await page.waitForURL(/keys\/key_/u);
 });
 
@@ -255,7 +255,7 @@ test("console.unavailable: a proxy's error in the gateway's shape is shown as th
     route.fulfill({ status: 502, json: { error: { code: "upstream", message: "No upstream." } } }),
   );
   await goTo(page, "#/plans");
-  await page.getByText("An answer that is not the gateway's").waitFor();
+  await page.getByText("Unexpected response").waitFor();
   assert.doesNotMatch(await page.locator("#screen").innerText(), /undefined/u);
 });
 
@@ -265,8 +265,8 @@ test("console.addresses: half a date is refused, not read as none", async (t) =>
   await page.getByLabel("Name").fill("for a day");
   await page.getByLabel("Expires").focus();
   await page.keyboard.type("01312030");
-  await press(page, "Make the key");
-  await page.getByText("it needs a day and a time").waitFor();
+  await press(page, "Create key");
+  await page.getByText("Enter both a date and a time").waitFor();
   await assertAccessible(page);
 });
 

@@ -91,19 +91,19 @@ test("console.try: the difference that a draft makes for a request is one senten
   const unsupported = judged(["dg/nova-3"], "unsupported");
   for (const [live, draft, expected] of [
     [a, b, "The draft sends this to oa: whisper-1 instead of dg: nova-3."],
-    [a, a, "Nothing differs for this request."],
-    [a, judged(["dg/nova-3"]), "Both send it to dg: nova-3; what else would be tried, or how it is sent, differs."],
-    [a, unsupported, "Only the draft refuses it: no target can do all of it (REFUSED)."],
+    [a, a, "No difference for this request."],
+    [a, judged(["dg/nova-3"]), "Both send it to dg: nova-3; fallback targets or parameters differ."],
+    [a, unsupported, "Only the draft rejects it: no target supports all features (REFUSED)."],
     [
       unsupported,
       b,
-      "Only what serves refuses it: no target can do all of it (REFUSED). The draft sends it to oa: whisper-1.",
+      "Only the live version rejects it: no target supports all features (REFUSED). The draft sends it to oa: whisper-1.",
     ],
-    [unsupported, unsupported, "Both refuse it: no target can do all of it (REFUSED)."],
+    [unsupported, unsupported, "Both reject it: no target supports all features (REFUSED)."],
     [
       unsupported,
       judged([], null, "BUDGET_EXCEEDED"),
-      "Both refuse it: what serves because no target can do all of it (REFUSED), the draft because its budget has not that much left (BUDGET_EXCEEDED).",
+      "Both reject it: the live version because no target supports all features (REFUSED), the draft because its budget is exhausted (BUDGET_EXCEEDED).",
     ],
   ] as const)
     assert.equal(differenceText(live, draft, DRAFT), expected);

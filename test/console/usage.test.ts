@@ -59,7 +59,7 @@ test("console.usage: each billing class has its own figures, the API's to the la
     totals.map(({ billing_class: billing }) => billing),
     ["metered", "provider_billed", "simulated"],
   );
-  const all = await section(page, "In all").locator("tbody tr").allInnerTexts();
+  const all = await section(page, "Total").locator("tbody tr").allInnerTexts();
   for (const [at, total] of totals.entries()) assert.ok(all[at]?.includes(`$${total.list_usd}`), all[at]);
   assert.ok(all[0]?.includes(`$${totals[0]?.charge_usd}`));
   assert.match(await section(page, "Metered").innerText(), /deepgram\s+nova-3/u);
@@ -87,7 +87,7 @@ test("console.addresses: days and groups are in the address; refused days are re
   await page.fill("#filter-to", "2026-02-03");
   await page.keyboard.press("Enter");
   await page.locator("#screen .empty").waitFor();
-  assert.match(await screenText(page), /Nothing was used from 2026-02-02 to 2026-02-03/u);
+  assert.match(await screenText(page), /No usage from 2026-02-02 to 2026-02-03/u);
   await page.reload();
   await page.locator("#screen .empty").waitFor();
   await goTo(page, "#/usage?by=day&then=key");

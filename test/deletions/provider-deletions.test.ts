@@ -121,9 +121,9 @@ test("jobs.deletion-retries, jobs.deletion-records: after the last attempt the d
     [answer.headers.get("x-request-id"), "platform/aa", "assemblyai", "unauthorized"],
   );
   assert.ok(gateway.sandbox.calls.some(({ path }) => path.endsWith(String(listed?.runId))));
-  assert.ok(gateway.logs.some((line) => line.includes("keeps a recording") && line.includes('"level":50')));
+  assert.ok(gateway.logs.some((line) => line.includes("deletion abandoned") && line.includes('"level":50')));
   assert.equal(await gateway.app.gateway.deletions.report(), 1);
-  const reported = gateway.logs.filter((line) => line.includes("still keeps a recording"));
+  const reported = gateway.logs.filter((line) => line.includes("still has a recording"));
   assert.equal(reported.length, 1);
   assert.ok(reported[0]?.includes(String(listed?.runId)) && reported[0].includes("unauthorized"));
 });

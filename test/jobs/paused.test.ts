@@ -73,7 +73,7 @@ test("jobs.paused-target, jobs.attempts-exhausted: a job whose only target is pa
     record.job?.candidates.map(({ health, outcome }) => [health, outcome]),
     [["resting", "left"]],
   );
-  assert.match(record.summary, /paused by hand until/u);
+  assert.match(record.summary, /paused manually until/u);
 
   await resumed(worker);
   await lookAgain(8);

@@ -108,7 +108,7 @@ test("budgets.soft-limit-log: when spend reaches the soft limit one line names t
         soft_limit: 0.8,
         spent: "41.20 USD, 80 s of audio",
         limit: "50.00 USD, 100 s of audio",
-        msg: "a budget has come to its soft limit; at its limit its app is refused",
+        msg: "a budget reached its soft limit; at its limit, requests of its app are rejected",
       },
     ],
   );

@@ -45,7 +45,7 @@ test("configuration.apply-running: while a gateway runs on the embedded database
   await write(withModel("nova-2"));
   const dry = await installation.patchbay("apply", "--dry-run");
   assert.deepEqual([dry.exitCode, dry.stdout], [0, "~ route platform/speech\n"], dry.stderr);
-  assert.match(dry.stderr, /1 change, none of them made/u);
+  assert.match(dry.stderr, /1 change, none applied/u);
   assert.equal(await servedBy(), "nova-3");
   const done = await installation.patchbay("apply", "--json");
   assert.equal(done.exitCode, 0, done.stderr);

@@ -34,7 +34,7 @@ test("cli.audit-verify, tenancy.audit-clean, tenancy.audit-tampering: running or
 
   const good = await installation.patchbay("audit", "verify");
   assert.deepEqual([good.exitCode, good.stdout], [0, ""], good.stderr);
-  assert.match(good.stderr, /nothing was changed[\s\S]*no signed checkpoint yet/u);
+  assert.match(good.stderr, /nothing was changed[\s\S]*No signed checkpoint yet/u);
   const unknown = await installation.patchbay("audit", "verify", "--workspace", "acmee");
   assert.deepEqual([unknown.exitCode, unknown.stdout], [4, ""], unknown.stderr);
 
@@ -55,7 +55,7 @@ test("cli.audit-verify, tenancy.audit-clean, tenancy.audit-tampering: running or
   await database.close();
   const bad = await installation.patchbay("audit", "verify");
   assert.equal(bad.exitCode, 1);
-  assert.match(bad.stdout, /^ws_[0-9a-z]+: entry 2 does not have the content its hash was made of\n$/u);
+  assert.match(bad.stdout, /^ws_[0-9a-z]+: entry 2 has content that does not match its hash\n$/u);
   const json = auditVerification.parse(
     JSON.parse((await installation.patchbay("audit", "verify", "--workspace", "acme", "--json")).stdout),
   );

@@ -158,7 +158,7 @@ test("storage.restore-refuses: an archive that was cut or changed anywhere is re
   writeFileSync(broken, flipped(real, Math.floor(real.length / 2)));
   const ran = await run(["restore", broken, "--config", config]);
   assert.equal(ran.exitCode, 1);
-  assert.match(ran.stderr, /is no whole backup/u);
+  assert.match(ran.stderr, /is not a complete backup/u);
   assert.deepEqual(contentsOf(dataDir), []);
 });
 
@@ -197,7 +197,7 @@ test("storage.backup-secrets: a backup without secrets is reported as that, and 
   const { config } = await elsewhere();
   const restored = await run(["restore", bare, "--config", config]);
   assert.equal(restored.exitCode, 0);
-  assert.match(restored.stderr, /holds no secrets/u);
+  assert.match(restored.stderr, /contains no secrets/u);
 });
 
 test("storage.backup-verified: a backup inside what it copies is refused, also behind a link, and nothing is written", async () => {
@@ -249,8 +249,8 @@ test("storage.backup-secrets: a newer encryption key of the configuration is not
     rmSync(target);
     return stderr;
   };
-  assert.match(await made(keys), /configuration gives encryption-key, so the backup does not hold/u);
-  assert.match(await made(keys.slice(1)), /It holds the installation's secrets/u, "given, and the same");
+  assert.match(await made(keys), /configuration gives encryption-key, so the backup does not contain/u);
+  assert.match(await made(keys.slice(1)), /It contains the installation's secrets/u, "given, and the same");
   rmSync(given);
 });
 
@@ -267,14 +267,17 @@ test("storage.backup-secrets: secrets that the configuration provides are not in
   try {
     const made = await run(["backup", partial, "--config", given]);
     assert.equal(made.exitCode, 0, made.stderr);
-    assert.match(made.stderr, /configuration gives key-pepper and encryption-key, so the backup does not hold them/u);
-    assert.doesNotMatch(made.stderr, /holds the installation's secrets/u);
+    assert.match(
+      made.stderr,
+      /configuration gives key-pepper and encryption-key, so the backup does not contain them/u,
+    );
+    assert.doesNotMatch(made.stderr, /contains the installation's secrets/u);
   } finally {
     for (const [name, bytes] of kept) writeFileSync(join(dataDir, name), bytes, { mode: 0o600 });
   }
   const restored = await run(["restore", partial, "--config", (await elsewhere()).config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
-  assert.match(restored.stderr, /holds no key-pepper and no encryption-key: before the next start/u);
+  assert.match(restored.stderr, /contains no key-pepper and no encryption-key: before the next start/u);
 });
 
 test("storage.restore-refuses: where a backup cannot be unpacked the disk is reported, not the backup as bad", async () => {
@@ -283,8 +286,8 @@ test("storage.restore-refuses: where a backup cannot be unpacked the disk is rep
   const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   const told = unpackFault(error, archive, dataDir);
   assert.match(told.message, /could not be unpacked in .*: ENOSPC: no space left/u);
-  assert.doesNotMatch(`${told.message} ${told.hints.join(" ")}`, /no whole backup|another backup/u);
-  assert.match(unpackFault(new Error("the archive ends early"), archive, dataDir).message, /is no whole backup/u);
+  assert.doesNotMatch(`${told.message} ${told.hints.join(" ")}`, /not a complete backup|another backup/u);
+  assert.match(unpackFault(new Error("the archive ends early"), archive, dataDir).message, /is not a complete backup/u);
 });
 
 test("storage.leftovers: what a killed restore had unpacked is removed by the next; what it had put aside is named and kept", async () => {
@@ -295,7 +298,7 @@ test("storage.leftovers: what a killed restore had unpacked is removed by the ne
   }
   const restored = await run(["restore", archive, "--config", config]);
   assert.equal(restored.exitCode, 0, restored.stderr);
-  assert.match(restored.stderr, /\.replaced-0b is what a restore that never ended was replacing/u);
+  assert.match(restored.stderr, /\.replaced-0b contains data replaced by an unfinished restore/u);
   const left = readdirSync(dataDir).filter((name) => name.startsWith("."));
   assert.deepEqual(left, [".replaced-0b"]);
 });
@@ -308,7 +311,7 @@ test("storage.leftovers: what a killed backup left next to it is named and not d
   writeFileSync(join(folder, "film.partial"), "a download");
   const made = await installation.patchbay("backup", folder, "--json");
   assert.equal(made.exitCode, 0, made.stderr);
-  assert.deepEqual(made.stderr.match(/^.*\.partial(?= is what a backup that never ended left behind)/gmu), [left]);
+  assert.deepEqual(made.stderr.match(/^.*\.partial(?= was left by an unfinished backup)/gmu), [left]);
   assert.equal(readFileSync(left, "utf8"), "half a backup");
   JSON.parse(made.stdout);
 });
@@ -348,7 +351,7 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
   const down = (...more: readonly string[]) => run(["down", "--config", config, ...more]);
   const asked = await down("--purge");
   assert.equal(asked.exitCode, 2, "nobody is there to be asked");
-  assert.match(asked.stderr, /deletes for good[^]*cli-key\n[^]*objects\n[^]*--yes/u);
+  assert.match(asked.stderr, /permanently deletes[^]*cli-key\n[^]*objects\n[^]*--yes/u);
   assert.equal(gateway.exitCode, null, "nor was it stopped");
   const stopped = await down("--json");
   assert.deepEqual(JSON.parse(stopped.stdout), { object: "down", stopped: gateway.pid, removed: [], left: [] });
@@ -357,7 +360,7 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
   assert.equal(purged.exitCode, 0, purged.stderr);
   const removed = [".replaced-0f", "cli-key", "objects"].map((name) => `${join(dataDir, name)}\n`);
   assert.equal(purged.stdout, removed.join(""));
-  assert.match(purged.stderr, /No gateway runs on .*\n.*none of ours: .*holiday\.jpg/u);
+  assert.match(purged.stderr, /No gateway is running on .*\n.*not created by Patchbay\): .*holiday\.jpg/u);
   assert.deepEqual(readdirSync(dataDir), ["holiday.jpg"]);
   rmSync(join(dataDir, "holiday.jpg"));
   assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");

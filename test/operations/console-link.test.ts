@@ -36,7 +36,7 @@ test("cli.console-link: the link leads to the configured listener and has the co
   const { exitCode, stdout, stderr } = await installation.patchbay("console");
   assert.equal(exitCode, 0, stderr);
   assert.equal(stdout, `${gateway.adminOrigin}/console#key=${encodeURIComponent(CHOSEN)}\n`);
-  assert.match(stderr, /Whoever has this link is the operator/u);
+  assert.match(stderr, /contains the operator key: anyone who has it has full access/u);
   const bare = await installation.patchbay("console", "--no-key");
   assert.deepEqual([bare.exitCode, bare.stdout], [0, `${gateway.adminOrigin}/console\n`]);
   assert.ok(!(bare.stdout + bare.stderr).includes("50%"));
@@ -50,7 +50,7 @@ test("cli.console-link: a gateway that is named is called with the key that is g
   assert.equal(given.exitCode, 0, given.stderr);
   const none = await installation.patchbay(...named);
   assert.equal(none.exitCode, 3);
-  assert.match(none.stderr, /There is no API key[^]*operator_keys in the configuration file/u);
+  assert.match(none.stderr, /There is no API key[^]*configured under operator_keys/u);
   writeFileSync(join(installation.dataDir, "operator-key"), `${CHOSEN}\n`);
   const { link } = JSON.parse((await installation.patchbay(...named)).stdout) as { link: string };
   assert.equal(decodeURIComponent(new URL(link).hash), `#key=${CHOSEN}`);
@@ -64,7 +64,7 @@ test("cli.console-link: no link is printed that leads nowhere or signs nobody in
   await listeningAt(null);
   const off = await installation.patchbay("console");
   assert.deepEqual([off.exitCode, off.stdout], [5, ""]);
-  assert.match(off.stderr, /server\.admin: null, so there is no operator's console/u);
+  assert.match(off.stderr, /console is disabled \(server\.admin: null\)/u);
   const told = await installation.patchbay("console", "--json");
   assert.deepEqual(Object.keys(JSON.parse(told.stdout) as object), ["error"]);
 });

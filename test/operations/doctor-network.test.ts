@@ -53,7 +53,7 @@ test("cli.doctor-network: a provider's name that no name server knows is reporte
     found.map(({ check, level, message }) => [check, level, message]),
     [
       ["dns", "ok", "speech.example has 2 addresses (dg, dg2)"],
-      ["dns", "fail", "mispelt.example is not resolved: getaddrinfo ENOTFOUND mispelt.example (oa)"],
+      ["dns", "fail", "mispelt.example cannot be resolved: getaddrinfo ENOTFOUND mispelt.example (oa)"],
     ],
   );
   assert.match(found[1]?.fix ?? "", /base_url.*name servers/u);
@@ -77,7 +77,7 @@ test("cli.doctor-network: the names of the sandbox and of this machine, and addr
   const found = await checkNames(configuration, { lookUp: () => assert.fail("a name server was asked") });
   assert.deepEqual(
     found.map(({ level, message }) => [level, message]),
-    [["ok", "no provider's name has to be looked up"]],
+    [["ok", "no provider host needs to be resolved"]],
   );
 });
 
@@ -90,7 +90,7 @@ test("cli.doctor-network: a name server that does not answer is not waited for l
   t.mock.timers.tick(5_000);
   const [found] = await looking;
   assert.equal(found?.level, "fail");
-  assert.match(found.message, /speech\.example is not resolved: no answer within 5 s \(dg\)/u);
+  assert.match(found.message, /speech\.example cannot be resolved: no answer within 5 s \(dg\)/u);
 });
 
 /** A workspace's webhook as its own API leaves it. */
@@ -132,7 +132,7 @@ async function emptied(): Promise<TestDatabase["db"]> {
 test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and each way to fail has its own words and its own fix", async () => {
   const db = await emptied();
   const outcomes: readonly (readonly [string, ReachOutcome, Finding["level"], RegExp, RegExp])[] = [
-    ["https://up.example/token-a", { kind: "reached" }, "ok", /takes connections; nothing was sent/u, /^$/u],
+    ["https://up.example/token-a", { kind: "reached" }, "ok", /accepts connections; nothing was sent/u, /^$/u],
     [
       "https://gone.example/token-b",
       { kind: "not_resolved", detail: "not resolved: queryA ENOTFOUND gone.example" },
@@ -144,17 +144,17 @@ test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and ea
       "https://inside.example/token-c",
       { kind: "address_not_allowed", detail: "private 10.0.0.5" },
       "fail",
-      /is not delivered to \(private 10\.0\.0\.5\)/u,
+      /is not allowed as a receiver \(private 10\.0\.0\.5\)/u,
       /webhooks\.allowed_private_cidrs/u,
     ],
     [
       "https://down.example/token-d",
       { kind: "connection", detail: "ECONNREFUSED" },
       "fail",
-      /does not take connections \(ECONNREFUSED\)/u,
+      /does not accept connections \(ECONNREFUSED\)/u,
       /start the receiver/u,
     ],
-    ["https://mute.example/token-e", { kind: "timeout", detail: null }, "fail", /not answer in time/u, /firewall/u],
+    ["https://mute.example/token-e", { kind: "timeout", detail: null }, "fail", /not respond in time/u, /firewall/u],
     [
       "https://old.example/token-f",
       { kind: "tls", detail: "CERT_HAS_EXPIRED" },
@@ -183,7 +183,7 @@ test("cli.doctor-network, webhooks.doctor: each receiver is connected to, and ea
 test("webhooks.doctor: a webhook that its owner disabled is not connected to; one that the gateway disabled is a warning", async () => {
   const db = await emptied();
   assert.deepEqual(await checkWebhooks(db, ring, { reach: () => assert.fail("there is none") }), [
-    { check: "webhooks", level: "ok", message: "no workspace has one", fix: null },
+    { check: "webhooks", level: "ok", message: "none configured", fix: null },
   ]);
   await addWebhook(database, ring, "https://gone.example/", "gone");
   await addWebhook(database, ring, "https://failing.example/", "failing");
@@ -191,7 +191,7 @@ test("webhooks.doctor: a webhook that its owner disabled is not connected to; on
   assert.deepEqual(new Set(found.map(({ level }) => level)), new Set(["warn"]));
   const told = JSON.stringify(found);
   assert.match(told, /410 Gone/u);
-  assert.match(told, /days of nothing but failures/u);
+  assert.match(told, /days of failures only/u);
 });
 
 test("cli.doctor-limits, webhooks.doctor-time: receivers that take all the time leave the others named as not reached", async () => {
@@ -208,7 +208,7 @@ test("cli.doctor-limits, webhooks.doctor-time: receivers that take all the time 
   );
   assert.deepEqual(
     found.map(({ level, message }) => [level, message]),
-    [["warn", `not looked at within 0.01 s: ${workspaceId}`]],
+    [["warn", `not checked within 0.01 s: ${workspaceId}`]],
   );
 });
 
@@ -243,7 +243,7 @@ test("cli.doctor-network: the command joins both in its document and its exit co
   };
   const fine = await doctor(undefined);
   assert.deepEqual([fine.exitCode, fine.dns, fine.webhooks], [0, ["ok"], ["ok"]], fine.stdout);
-  assert.match(fine.stdout, new RegExp(`${workspaceId}: https://hooks\\.example takes connections`, "u"));
+  assert.match(fine.stdout, new RegExp(`${workspaceId}: https://hooks\\.example accepts connections`, "u"));
   const cut = await doctor({
     lookUp: () => Promise.reject(new Error("getaddrinfo EAI_AGAIN speech.example")),
     reach: async () => ({ kind: "timeout", detail: null }),

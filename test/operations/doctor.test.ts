@@ -72,7 +72,7 @@ test("cli.doctor: a new machine has a line for every check, exit code 0, and is 
   assert.deepEqual(readdirSync(cwd), ["patchbay.yaml"]);
   const text = await run(["doctor"], { cwd });
   assert.match(text.stdout, /^ok {4}configuration {2}.*patchbay\.yaml$/mu);
-  assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider's key/mu);
+  assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider key/mu);
 });
 
 test("cli.doctor: faults of the configuration are listed with their place, and exit code 9", async () => {
@@ -91,8 +91,8 @@ test("cli.doctor: secrets that others may read are a warning, a missing one next
     found.of("data_dir").map(({ level, fix }) => [level, fix]),
     [["warn", `chmod go= '${join(data, "key-pepper")}'`]],
   );
-  assert.match(found.of("secrets")[0]?.fix ?? "", /put it back from the backup/u);
-  assert.match(found.of("secrets")[0]?.message ?? "", /holds a database, but not encryption-key,/u);
+  assert.match(found.of("secrets")[0]?.fix ?? "", /restore it from the backup/u);
+  assert.match(found.of("secrets")[0]?.message ?? "", /contains a database, but not encryption-key,/u);
   assert.equal(found.exitCode, 9);
   assert.ok(!readdirSync(data).includes("encryption-key"), "none is created");
   const weak = await doctor(
@@ -158,7 +158,7 @@ test("cli.doctor: a healthy gateway on embedded storage is no warning; one that 
     );
     const storage = found.of("storage").map(({ message }) => message);
     assert.match(storage[0] ?? "", /^embedded, PostgreSQL 18/u);
-    assert.ok(storage.includes(`in use by process ${process.pid}, a gateway that is ready at ${url}`), storage.join());
+    assert.ok(storage.includes(`in use by process ${process.pid}, a ready gateway at ${url}`), storage.join());
     status = 503;
     const failed = (await doctor(cwd)).of("storage").find(({ level }) => level === "fail");
     assert.match(failed?.message ?? "", /not ready: \S+\/readyz answers 503/u);
@@ -280,5 +280,5 @@ test("cli.doctor, configuration.route-targets: a stored route with more targets 
   const [finding, ...others] = await checkRoutes(database.db);
   assert.equal(others.length, 0);
   assert.deepEqual([finding?.level, finding?.check], ["warn", "routes"]);
-  assert.match(finding?.message ?? "", /route wide has 21 targets, more than the 20/u);
+  assert.match(finding?.message ?? "", /route wide has 21 targets, more than the limit of 20/u);
 });

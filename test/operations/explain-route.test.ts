@@ -66,12 +66,12 @@ test("cli.route-explain: what it cannot answer has its exit code and says what t
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const mobile = ["--app", "acme/mobile"];
   for (const [argv, exitCode, told] of [
-    [[], 2, /Give --app, --key or --api-key/u],
-    [operator, 2, /Give --app or --key; --api-key is the key that asks/u],
+    [[], 2, /Use --app, --key or --api-key/u],
+    [operator, 2, /Use --app or --key; --api-key is the administrator key/u],
     [[...mobile, "--url", gateway.origin], 2, /--admin-url URL/u],
     [[...mobile, "--route-version", "latest"], 2, /`draft` or a number/u],
     [[...mobile, ...operator, "--speaker-count-hint", "99"], 2, /fields\.speaker_count_hint/u],
-    [[...mobile, ...operator, "--seconds", "1000000"], 6, /takes at most/u],
+    [[...mobile, ...operator, "--seconds", "1000000"], 6, /the maximum is/u],
     [[...mobile, "--admin-url", gateway.adminOrigin, "--api-key", KEY], 3, /operator/u],
     [["--app", "acme/nobody", ...operator], 4, /no such app/u],
     [[...mobile, ...operator, "--route-version", "9"], 4, /no such version/u],
@@ -96,7 +96,7 @@ test("cli.route-explain: without a gateway the installation answers the same, a 
   for (const [argv, told] of [
     [["--app", "acme/mobile", "--route-version", "9"], /no such version/u],
     [["--app", "acme/notes", "--route-version", "draft"], /has no draft/u],
-    [["--app", "acme/nobody"], /no such app or key/u],
+    [["--app", "acme/nobody"], /Unknown app or key/u],
   ] as const) {
     const ran = await explain(...argv);
     assert.deepEqual([ran.exitCode, ran.stdout], [4, ""], ran.stderr);

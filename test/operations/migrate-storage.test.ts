@@ -202,7 +202,7 @@ test("storage.migrate-storage: a server that fails in the middle is reported, ex
       return moving;
     });
     assert.equal(cut.exitCode, 7, cut.stderr);
-    assert.match(cut.stderr, /went away in the middle[^]*run it again/u);
+    assert.match(cut.stderr, /was lost during the migration[^]*run the command again/u);
     assert.equal((await sums(target.db))["workspaces"], "0");
     assert.equal((await installation.patchbay("migrate-storage", "--to", to)).exitCode, 0);
   } finally {

@@ -25,7 +25,7 @@ test("storage.no-silent-secrets: next to a database a lost pepper is asked for, 
   const before = readdirSync(installation.dataDir);
   const { exitCode, stderr } = await installation.patchbay("apply");
   assert.equal(exitCode, 9);
-  assert.match(stderr, /holds a database, but not key-pepper, which it was used with; put it back from the backup/u);
+  assert.match(stderr, /contains a database, but not key-pepper, which it depends on; restore it from the backup/u);
   assert.deepEqual(readdirSync(installation.dataDir), before);
 });
 
@@ -37,11 +37,11 @@ test("tenancy.pepper: what is in the pepper's place and is none is refused by na
   const copy = join(installation.dataDir, "..", "copy.tar");
   const backup = await installation.patchbay("backup", copy);
   assert.equal(backup.exitCode, 0, backup.stderr);
-  assert.match(backup.stderr, /The secrets have faults, which the backup does not fix: .*key-pepper/u);
+  assert.match(backup.stderr, /The secrets have errors, which are part of the backup too: .*key-pepper/u);
   rmSync(copy);
   const without = await installation.patchbay("backup", copy, "--no-secrets");
-  assert.match(without.stderr, /It holds no secrets/u);
-  assert.doesNotMatch(without.stderr, /faults/u);
+  assert.match(without.stderr, /It contains no secrets/u);
+  assert.doesNotMatch(without.stderr, /errors/u);
   rmSync(copy);
 });
 

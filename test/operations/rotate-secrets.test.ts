@@ -28,7 +28,7 @@ async function rotate(...keys: readonly Buffer[]) {
 test("tenancy.rotate: without an installation the command says so, and creates neither a database nor secrets", async () => {
   const { exitCode, stderr } = await rotate(fresh);
   assert.equal(exitCode, 4);
-  assert.match(stderr, /There is no embedded database/u);
+  assert.match(stderr, /No embedded database/u);
   assert.deepEqual(readdirSync(dataDir), ["patchbay.yaml"]);
 });
 

@@ -31,7 +31,7 @@ test("api.openapi: the endpoints of OpenAPI are exactly those the server answers
 });
 
 test("errors.path-hint: a path that leads nowhere gets the nearest path, and where all of them are listed", async () => {
-  const where = "GET /docs lists what there is.";
+  const where = "GET /docs lists all endpoints.";
   for (const [path, hint] of [
     ["/v1/transcriptions", `Did you mean /v1/transcription? ${where}`],
     ["/audio/transcriptions?x=1", `Did you mean /v1/audio/transcriptions? ${where}`],

@@ -118,7 +118,7 @@ async function open(
 
 async function plan(page: Page): Promise<string> {
   await page.click("#compare-run");
-  await page.locator("#result-title", { hasText: "Before both are asked" }).waitFor();
+  await page.locator("#result-title", { hasText: "Before you run both" }).waitFor();
   return page.locator("#result").innerText();
 }
 
@@ -126,7 +126,7 @@ async function plan(page: Page): Promise<string> {
 async function run(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Run both" }).click();
   await page.locator("#result table", { hasText: "Cost" }).waitFor();
-  await page.locator("td", { hasText: "is not read yet" }).first().waitFor({ state: "detached" });
+  await page.locator("td", { hasText: "not loaded yet" }).first().waitFor({ state: "detached" });
 }
 
 const factOf = async (page: Page, name: string): Promise<readonly string[]> => {
@@ -148,9 +148,9 @@ test("playground.compare, playground.differences: a link names the other side; t
   });
   assert.equal(await page.locator("#compare-with option:checked").innerText(), "second: Another ear");
   const planned = await plan(page);
-  assert.match(planned, /two calls, and both are charged/u);
-  assert.match(planned, /A: no purpose.*it would cost \$0\.014402\..*1\. ear: openai-compatible one/su);
-  assert.match(planned, /B: purpose second.*list price is not known.*1\. ear: openai-compatible two/su);
+  assert.match(planned, /Both calls are charged/u);
+  assert.match(planned, /A: no purpose.*Cost at list prices: \$0\.014402\..*1\. ear: openai-compatible one/su);
+  assert.match(planned, /B: purpose second.*list price is unknown.*1\. ear: openai-compatible two/su);
   assert.deepEqual([called, keys], [[], [undefined, undefined]], "nothing ran");
   const release = Promise.withResolvers<undefined>();
   await page.route("**/v1/requests/*", async (route) => {
@@ -175,7 +175,7 @@ test("playground.compare, playground.differences: a link names the other side; t
   const summary = await page.locator("#result [role=status]").first().innerText();
   assert.equal(
     summary,
-    "A has 6 words, B 7; the same in both: 4. Words that differ: 3 (2 another word on each side, 0 only in A, 1 only in B), 42.9 % of the 7 words of the longer side.",
+    "A has 6 words, B 7; the same in both: 4. Differing words: 3 (2 different on each side, 0 only in A, 1 only in B), 42.9 % of the 7 words of the longer side.",
   );
   assert.deepEqual(await page.evaluate("[...document.querySelectorAll('.word')].map((word) => word.ariaLabel)"), [
     "morning, (B has mourning)",
@@ -186,7 +186,7 @@ test("playground.compare, playground.differences: a link names the other side; t
   ]);
   assert.deepEqual(await factOf(page, "Cost"), ["$0.014402 metered", "provider-billed, list price unknown"]);
   assert.deepEqual(await factOf(page, "Target"), ["1. ear: openai-compatible one", "1. ear: openai-compatible two"]);
-  assert.match(await page.locator("#result").innerText(), /Neither side is the truth/u);
+  assert.match(await page.locator("#result").innerText(), /Neither side is the reference/u);
   assert.ok(await page.locator(".ribbon").isHidden());
 });
 
@@ -254,7 +254,7 @@ test("playground.paid-once: while a request runs no other is sent, although its 
   held = release.promise;
   await page.getByRole("button", { name: "Ask B again" }).click();
   await page.getByRole("button", { name: "Ask A again" }).click();
-  await page.locator("#progress", { hasText: "Wait for the answer first" }).waitFor();
+  await page.locator("#progress", { hasText: "Wait for the response" }).waitFor();
   assert.ok(await page.locator("#cancel").isVisible());
   release.resolve(undefined);
   await page.locator("#cancel").waitFor({ state: "hidden" });
@@ -266,7 +266,7 @@ test("playground.paid-once: while a request runs no other is sent, although its 
   });
   await page.click("#run");
   await page.getByRole("button", { name: "Run both" }).click();
-  await page.locator("#progress", { hasText: "Wait for the answer first" }).waitFor();
+  await page.locator("#progress", { hasText: "Wait for the response" }).waitFor();
   answer.resolve(undefined);
   await page.locator("#result-title", { hasText: "Transcript" }).waitFor();
 });
@@ -277,9 +277,9 @@ test("playground.compare: a cancelled plan was neither refused nor charged", asy
   await page.route("**/v1/transcription", () => undefined);
   await page.click("#compare-run");
   await page.click("#cancel");
-  await page.locator("#result-title", { hasText: "Before both are asked" }).waitFor();
+  await page.locator("#result-title", { hasText: "Before you run both" }).waitFor();
   const planned = await page.locator("#result").innerText();
-  assert.match(planned, /what both sides would be was not told/u);
+  assert.match(planned, /the plan of both sides could not be determined/u);
   assert.doesNotMatch(planned, /refused|charged/u);
 });
 
@@ -287,8 +287,8 @@ test("playground.compare: where one side would be refused nothing runs, and the 
   const page = await open(t, "?diarization=true&compare=simulated");
   if (page === null) return;
   const planned = await plan(page);
-  assert.match(planned, /Nothing runs: side A would be refused/u);
-  assert.match(planned, /refused with REQUIRED_FEATURE_UNSUPPORTED.*lacks diarization/su);
+  assert.match(planned, /Not run: side A would be rejected/u);
+  assert.match(planned, /rejected with REQUIRED_FEATURE_UNSUPPORTED.*lacks diarization/su);
   assert.match(planned, /B: purpose simulated.*Target 1 would be called/su);
   assert.equal(await page.getByRole("button", { name: "Run both" }).count(), 0);
   assert.deepEqual(called, []);
@@ -299,11 +299,11 @@ test("playground.compare, playground.links: two identical sides are not sent, an
   if (page === null) return;
   await page.click("#compare-title");
   await page.click("#compare-run");
-  await page.locator("#compare-status", { hasText: "First what to compare with" }).waitFor();
+  await page.locator("#compare-status", { hasText: "Choose a purpose to compare with first" }).waitFor();
   await page.selectOption("#compare-with", { label: "No purpose: the key's default" });
   assert.equal(await page.evaluate("location.search"), "?compare=");
   await page.click("#compare-run");
-  await page.locator("#compare-status", { hasText: "would be asked the same" }).waitFor();
+  await page.locator("#compare-status", { hasText: "would be identical" }).waitFor();
   await page.fill("#option-purpose", "second");
   assert.equal(await page.evaluate("location.search"), "?purpose=second&compare=");
   const planned = await plan(page);
@@ -311,7 +311,7 @@ test("playground.compare, playground.links: two identical sides are not sent, an
   // What is paid for is what was shown.
   await page.fill("#option-purpose", "simulated");
   await page.getByRole("button", { name: "Run both" }).click();
-  await page.locator("#progress", { hasText: "Something was changed" }).waitFor();
+  await page.locator("#progress", { hasText: "The options changed" }).waitFor();
   assert.match(await page.locator("#result").innerText(), /A: purpose simulated/u);
   assert.deepEqual(called, []);
 });
@@ -336,7 +336,7 @@ test("playground.compare, playground.paid-once: the first answer is shown while 
     await page.getByRole("button", { name: "Ask B again" }).click();
     await page.locator("#cancel").waitFor({ state: "hidden" });
   }
-  await page.locator("td", { hasText: "paid by the request before" }).waitFor();
+  await page.locator("td", { hasText: "paid by the earlier request" }).waitFor();
   assert.deepEqual(called.toSorted(), ["one", "two"]);
 });
 

@@ -153,9 +153,12 @@ test("playground.differences: the summary names its unit, and marks figures that
   const differing = compare(said("one two"), said("one too many"));
   assert.equal(
     summaryOf(differing),
-    "A has 2 words, B 3; the same in both: 1. Words that differ: 2 (1 another word on each side, 0 only in A, 1 only in B), 66.7 % of the 3 words of the longer side.",
+    "A has 2 words, B 3; the same in both: 1. Differing words: 2 (1 different on each side, 0 only in A, 1 only in B), 66.7 % of the 3 words of the longer side.",
   );
-  assert.match(summaryOf({ ...differing, isLeast: false }), /not counted out\. Words that differ, at most: 2/u);
+  assert.match(
+    summaryOf({ ...differing, isLeast: false }),
+    /Too many differences for an exact alignment\. Differing words, at most: 2/u,
+  );
 });
 
 const attempt = (billing: string, charge: string, estimate: string | null, outcome = "succeeded") => ({
@@ -191,9 +194,9 @@ test("playground.compare-costs: metered, provider-billed and simulated amounts a
     "$0.000000001 metered; provider-billed, list price $0.10 + unknown; $0, simulated",
   );
   assert.equal(cost(record([])), "$0: no call");
-  assert.match(cost(record([], "0.00", true)) ?? "", /paid by the request before/u);
-  assert.match(cost("reading") ?? "", /not read yet/u);
-  assert.match(cost("unreadable") ?? "", /cannot be read/u);
+  assert.match(cost(record([], "0.00", true)) ?? "", /paid by the earlier request/u);
+  assert.match(cost("reading") ?? "", /not loaded yet/u);
+  assert.match(cost("unreadable") ?? "", /record not available/u);
 });
 
 test("playground.compare: target, duration, confidence and speakers of a side, as far as they are known", () => {
@@ -203,22 +206,22 @@ test("playground.compare: target, duration, confidence and speakers of a side, a
   };
   const told = Object.fromEntries(Object.entries(FACTS).map(([name, tell]) => [name, tell(side)]));
   assert.deepEqual(
-    [told["Target"], told["Time"], told["Confidence, mean of words"], told["Speakers"], told["Words"], told["Times"]],
-    ["1. house: openai whisper-1", "2000 ms, of it 3000 ms in 2 calls", "60.0 %", "2", "3", "of each word"],
+    [told["Target"], told["Time"], told["Mean word confidence"], told["Speakers"], told["Words"], told["Times"]],
+    ["1. house: openai whisper-1", "2000 ms, of it 3000 ms in 2 calls", "60.0 %", "2", "3", "words"],
   );
   const bare = heard({ ...TRANSCRIPT, content: "one two", language: null });
   assert.deepEqual(
     Object.values(FACTS).map((tell) => tell(bare)),
     [
       "none",
-      "its record is not read yet",
+      "record not loaded yet",
       "2",
       "0:06.0",
-      "its record is not read yet",
-      "its record is not read yet",
-      "not given",
-      "not told apart",
-      "not told",
+      "record not loaded yet",
+      "record not loaded yet",
+      "none",
+      "not separated",
+      "not reported",
       "missing",
     ],
   );

@@ -218,10 +218,10 @@ test("playground.refusals: what no model can do is refused with code, reason, wh
     "it is what is read next",
   );
   assert.match(failure, /^REQUIRED_FEATURE_UNSUPPORTED · 422/u);
-  assert.match(failure, /lacking: .*to_language/u);
-  assert.match(failure, /will not succeed: change it/u);
+  assert.match(failure, /missing: .*to_language/u);
+  assert.match(failure, /will fail again\. Change it/u);
   assert.equal(await page.locator(".failure a").getAttribute("href"), "/docs/errors#REQUIRED_FEATURE_UNSUPPORTED");
-  assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+left out\s+lacks .*diarization/u);
+  assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+skipped\s+lacks .*diarization/u);
   assert.equal(await page.locator(".word").count(), 0);
 });
 
@@ -337,7 +337,7 @@ test("playground.words, playground.refusals: an opened transcript marks uncertai
   assert.equal(await page.locator(".low").count(), 1);
   assert.ok(await page.locator("#result .warning").isHidden());
   await page.setInputFiles("#saved", file({ ...saved, duration_seconds: 60 }));
-  await page.getByText("The player holds 0:14.4, the transcript is of 1:00.0").waitFor();
+  await page.getByText("The player contains 0:14.4, the transcript belongs to 1:00.0").waitFor();
   await page.setInputFiles("#file", { name: "other.mp3", mimeType: "audio/mpeg", buffer: Buffer.from("no sound") });
   assert.deepEqual(asked, [], "what is opened here stays here");
 });
@@ -397,9 +397,9 @@ test("playground.two-clicks: a recording from the microphone is played and trans
   await page.click("#record");
   const began = await page
     .getByRole("button", { name: "Stop recording" })
-    .or(page.locator("#audio-status", { hasText: "not to be had" }))
+    .or(page.locator("#audio-status", { hasText: "not available" }))
     .innerText();
-  if (began.includes("not to be had")) return t.skip(`this Chromium has no microphone: ${began}`);
+  if (began.includes("not available")) return t.skip(`this Chromium has no microphone: ${began}`);
   // So long the fake microphone beeps.
   await page.evaluate("new Promise((done) => setTimeout(done, 1_500))");
   await page.click("#record");
@@ -426,18 +426,18 @@ test("playground.refusals: no answer, a cancelled one and one that is not the ga
   await page.route("**/v1/transcription", (route) => route.fulfill({ status: 502, body: "<html>bad gateway" }));
   await page.click("#run");
   await page.locator(".failure", { hasText: "status 502" }).waitFor();
-  assert.match(await textOf(page, ".failure"), /^An answer that is not the gateway's/u);
+  assert.match(await textOf(page, ".failure"), /^Unexpected response/u);
   await page.unrouteAll();
   await page.route("**/v1/transcription", (route) => route.fulfill({ status: 413, json: { error: "too large" } }));
   await page.click("#run");
   await page.locator(".failure", { hasText: "status 413" }).waitFor();
-  assert.match(await textOf(page, ".failure"), /^An answer that is not the gateway's/u);
+  assert.match(await textOf(page, ".failure"), /^Unexpected response/u);
   await page.unrouteAll();
   await page.route("**/v1/transcription", () => undefined);
   await page.click("#run");
   await page.click("#cancel");
   await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
-  assert.match(await textOf(page, ".failure"), /had reached the gateway, it goes on there and is charged/u);
+  assert.match(await textOf(page, ".failure"), /reached the gateway, it continues there and is charged/u);
   assert.ok(await page.isEnabled("#run"));
   await page.click("#explain");
   await page.click("#cancel");
@@ -485,10 +485,10 @@ test("playground.paid-once: a request that broke off is sent again under the sam
     await page.locator("#cancel").waitFor({ state: "hidden" });
     return textOf(page, "#result");
   };
-  assert.match(await ask(), /within 24 hours, it is not paid twice/u);
-  assert.match(await ask(), /not paid twice/u);
+  assert.match(await ask(), /within 24 hours, it is not charged twice/u);
+  assert.match(await ask(), /not charged twice/u);
   assert.doesNotMatch(await ask(), /paid twice/u);
-  assert.match(await ask(), /not paid twice/u);
+  assert.match(await ask(), /not charged twice/u);
   await page.fill("#options [name=language]", "en");
   assert.doesNotMatch(await ask(), /paid/u);
   await ask();
@@ -505,7 +505,7 @@ test('playground.dry-run: "Explain only" decides a request and calls no provider
   await page.click("#explain");
   await page.locator("#trace-title").waitFor();
   assert.match(await textOf(page, "#result"), /Target 1 would be called\..*Nothing was called or charged/su);
-  assert.match(await textOf(page, "#result"), /openai\/whisper-1\s+left out\s+lacks diarization/u);
+  assert.match(await textOf(page, "#result"), /openai\/whisper-1\s+skipped\s+lacks diarization/u);
   assert.match(await textOf(page, 'pre[data-language="curl"]'), /-F dry_run=true/u);
 });
 

@@ -130,14 +130,14 @@ test("requests.write-again: records whose commit was never confirmed are written
   leave("d");
   await log.flush();
   assert.deepEqual((await rows()).map(({ endpoint }) => endpoint).toSorted(), ["a", "b", "c", "d"]);
-  assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
+  assert.equal(logs.filter((line) => line.includes("could not store a record")).length, 1);
 });
 
 test("requests.bad-record: a record that the database refuses is logged, and delays no other", async () => {
   for (const endpoint of ["a", "b", "not a text\u0000", "c", "d"]) leave(endpoint);
   await log.flush();
   assert.deepEqual((await rows()).map(({ endpoint }) => endpoint).toSorted(), ["a", "b", "c", "d"]);
-  assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
+  assert.equal(logs.filter((line) => line.includes("could not store a record")).length, 1);
 });
 
 test("requests.retention: records older than retention.request_days are removed, by the database's clock, and nothing else", async () => {

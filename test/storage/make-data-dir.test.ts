@@ -31,7 +31,7 @@ test(
     assert.deepEqual(await createDataDir("/proc/patchbay/data"), {
       ok: false,
       fault:
-        "storage.data_dir: /proc/patchbay/data cannot be made: /proc takes no directory (ENOENT); choose another place",
+        "storage.data_dir: /proc/patchbay/data cannot be created: /proc does not accept directories (ENOENT); choose another place",
     });
     await assert.rejects(makeDirectory("/proc/patchbay/data"), { code: "ENOENT" });
   },
@@ -42,11 +42,11 @@ test("storage.data-dir: a data directory that is a file, or below one, is refuse
   writeFileSync(file, "");
   assert.deepEqual(await createDataDir(file), {
     ok: false,
-    fault: `storage.data_dir: ${file} is no directory; choose another place`,
+    fault: `storage.data_dir: ${file} is not a directory; choose another place`,
   });
   assert.deepEqual(await createDataDir(join(file, "data")), {
     ok: false,
-    fault: `storage.data_dir: ${join(file, "data")} cannot be made: ${file} is no directory; choose another place`,
+    fault: `storage.data_dir: ${join(file, "data")} cannot be created: ${file} is not a directory; choose another place`,
   });
 });
 
@@ -60,7 +60,7 @@ test("storage.data-dir: a data directory that this user may not write into is re
   const below = join(shut, "data");
   assert.deepEqual(await createDataDir(below), {
     ok: false,
-    fault: `storage.data_dir: ${below} cannot be made: ${because}`,
+    fault: `storage.data_dir: ${below} cannot be created: ${because}`,
   });
   assert.deepEqual(readdirSync(shut), []);
 });

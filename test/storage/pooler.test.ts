@@ -181,7 +181,7 @@ test("storage.pooler-detection, storage.listen-url: doctor names a transaction p
     database.db,
   );
   assert.equal(complete?.level, rows[0]?.jit === "on" ? "warn" : "ok");
-  assert.match(complete?.message ?? "", /notifications arrive over storage\.listen_url/u);
+  assert.match(complete?.message ?? "", /notifications use storage\.listen_url/u);
 });
 
 test("storage.pooler-detection: through a session pooler connections are as they are without one", async (t) => {

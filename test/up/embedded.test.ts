@@ -63,7 +63,7 @@ async function filled(adminPort = 0): Promise<Place> {
 test("configuration.start-report, storage.embedded-stops: a first start reports what takes time before it does it, serves, and stops its database with itself", async () => {
   const { dataDir, start } = await place();
   const gateway = await start("up");
-  await gateway.said(/storage\s+(creating the embedded database: some seconds, this once)$/mu);
+  await gateway.said(/storage\s+(creating the embedded database \(first start only\))$/mu);
   const origin = await gateway.said(LISTENING);
   assert.equal(await transcribe(origin), 200);
   const { data } = await readPlacement(dataDir);
@@ -144,7 +144,7 @@ test("storage.one-owner, storage.down: a second gateway is refused with the hold
   const gateway = await start("up");
   const origin = await gateway.said(LISTENING);
   const second = await start("up");
-  const said = await second.said(/error ([^]*)\n +stop that gateway first: .* down, /u);
+  const said = await second.said(/error ([^]*)\n +stop that gateway first \(.* down\), /u);
   assert.match(said, new RegExp(`is in use by process ${gateway.process.pid} on host `, "u"));
   assert.deepEqual(await once(second.process, "exit"), [EXIT.conflict, null]);
   assert.equal(await transcribe(origin), 200);

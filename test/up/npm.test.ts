@@ -41,7 +41,7 @@ test("configuration.stop-signals: SIGTERM to npm's own process ends the gateway 
   const origin = /listening\s+(http:\S+)/u.exec(said)?.[1] ?? "";
   npm.kill("SIGTERM");
   await closed;
-  assert.match(said, /SIGTERM: finishing what runs/u);
+  assert.match(said, /SIGTERM: finishing requests in progress/u);
   await assert.rejects(fetch(`${origin}/healthz`));
 });
 

@@ -106,7 +106,7 @@ test("storage.data-dir, configuration.start-report: a start whose data directory
 }, async () => {
   const gateway = await start({ ...configuration(null, 0), storage: { data_dir: "/proc/patchbay/data" } }, "up");
   await gateway.said(
-    /patchbay\.yaml: (storage\.data_dir: \/proc\/patchbay\/data cannot be made: \/proc takes no directory)/u,
+    /patchbay\.yaml: (storage\.data_dir: \/proc\/patchbay\/data cannot be created: \/proc does not accept directories)/u,
   );
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
@@ -117,7 +117,7 @@ test("storage.data-dir: a start that creates its data directory where even its p
   const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://nobody@127.0.0.1:1/none" };
   const gateway = await start({ ...configuration(null, 0), storage }, "up");
   const said = await gateway.said(/data dir\s+(.*)/u);
-  assert.equal(said, `${join(missing, "patchbay")}, new, and so is ${missing} above it, which did not exist`);
+  assert.equal(said, `${join(missing, "patchbay")}, created together with ${missing}`);
   await once(gateway.process, "exit");
 });
 
@@ -128,10 +128,10 @@ test("configuration.start-report: a start that fails half way prints why and wha
   const { port } = taken.address() as AddressInfo;
   const file = configuration(database.direct.databaseUrl, port);
   const noAdmin = await start(file, "up");
-  await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--admin-port`, "u"));
+  await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is in use)[^]*--admin-port`, "u"));
   assert.deepEqual(await once(noAdmin.process, "exit"), [EXIT.config, null]);
   const noPublic = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
-  await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--port`, "u"));
+  await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is in use)[^]*--port`, "u"));
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
 });
 
@@ -169,7 +169,7 @@ test("configuration.worker-listener: a worker shows its health and figures and n
 
   const { port } = new URL(origin);
   const second = await start(file(Number(port)), "worker");
-  await second.said(/nowhere: (\S+ is taken)/u);
+  await second.said(/nowhere: (\S+ is in use)/u);
   await second.said(/(working)/u);
   const third = await start(file(0), "worker", "--admin-port", port);
   assert.deepEqual(await once(third.process, "exit"), [EXIT.config, null]);

@@ -50,7 +50,7 @@ export async function writeCheckpoint(services: CheckpointServices): Promise<boo
   const latest = await openLatest(services);
   const heads = await readHeads(bypassRls(database, "operator").db);
   // An invalid checkpoint is evidence, so it is kept until an operator has examined it.
-  if (latest.kind === "bad") throw new Error(`the last checkpoint of the audit log does not hold: ${latest.why}`);
+  if (latest.kind === "bad") throw new Error(`the audit log does not match its last checkpoint: ${latest.why}`);
   if (latest.kind === "good" && !hasGrown(heads, latest.checkpoint.heads) && isSignedByCurrent(seal, latest))
     return false;
   const body = JSON.stringify({

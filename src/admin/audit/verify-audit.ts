@@ -99,18 +99,18 @@ async function walkChain(
     if (links.length < BATCH) break;
   }
   if (head === null) {
-    if (lastLink !== null) add(createFinding("head", chain, lastLink.seq, "the chain's head is gone"));
+    if (lastLink !== null) add(createFinding("head", chain, lastLink.seq, "the chain's head is missing"));
   } else if (head.seq > 0n && atHead === null) {
     add(
       createFinding(
         "removed",
         chain,
         head.seq,
-        `the chain ends at entry ${lastLink?.seq ?? 0n}, its head names entry ${head.seq}`,
+        `the chain ends at entry ${lastLink?.seq ?? 0n}, its head refers to entry ${head.seq}`,
       ),
     );
   } else if (atHead !== null && atHead.hash !== head.hash) {
-    add(createFinding("head", chain, head.seq, "the chain's head names another hash than its last entry has"));
+    add(createFinding("head", chain, head.seq, "the chain's head contains a different hash than its last entry"));
   }
   // Rows and head are written together, so a head that is read after the rows is not behind any of them.
   const end = (await readHeads(db, chain))[0] ?? null;
@@ -120,11 +120,11 @@ async function walkChain(
         "inserted",
         chain,
         lastLink.seq,
-        `the chain's head names entry ${end.seq}, there are entries behind it`,
+        `the chain's head refers to entry ${end.seq}, but later entries exist`,
       ),
     );
   if (mark !== null && atMark === null) {
-    const where = `the signed checkpoint saw entry ${mark.seq}, the chain ends at entry ${lastLink?.seq ?? 0n}`;
+    const where = `the signed checkpoint covers entry ${mark.seq}, the chain ends at entry ${lastLink?.seq ?? 0n}`;
     add(createFinding("removed", chain, mark.seq, where));
   } else if (mark !== null && atMark?.hash !== mark.hash) {
     add(
@@ -132,7 +132,7 @@ async function walkChain(
         "rewritten",
         chain,
         mark.seq,
-        `entry ${mark.seq} is not the one that the signed checkpoint saw: it, or one before it, was written anew`,
+        `entry ${mark.seq} differs from the signed checkpoint: it, or an earlier one, was rewritten`,
       ),
     );
   }
@@ -146,14 +146,14 @@ function judgeLink(link: ChainLink, previousLink: ChainLink | null): readonly Au
   const expected = (previousLink?.seq ?? 0n) + 1n;
   const addFinding = (kind: AuditFindingKind, message: string): void =>
     void findings.push(createFinding(kind, chain, seq, message, link.id));
-  if (link.computed !== link.hash) addFinding("edited", `entry ${seq} does not have the content its hash was made of`);
+  if (link.computed !== link.hash) addFinding("edited", `entry ${seq} has content that does not match its hash`);
   if (chain !== (link.workspaceId ?? PLATFORM_CHAIN)) addFinding("moved", `entry ${seq} belongs to another chain`);
   if (seq > expected) addFinding("removed", `entries ${expected} to ${seq - 1n} are missing`);
-  else if (seq < expected) addFinding("inserted", `entry ${seq} is there twice, or before the first`);
+  else if (seq < expected) addFinding("inserted", `entry ${seq} is duplicated, or precedes the first`);
   if (link.previousHash !== (previousLink?.hash ?? ""))
     addFinding(
       "broken",
-      `entry ${seq} does not follow upon the entry before it: one was changed, removed, inserted or moved`,
+      `entry ${seq} does not continue the previous entry: one was changed, removed, inserted or moved`,
     );
   return findings;
 }

@@ -83,7 +83,7 @@ export async function replaceConnection(
     const wanted = judgeConnection(body, currentCredential);
     // Otherwise a caller who may change the address could have an unknown credential sent to a server of their own.
     if (wanted.apiKey !== null && !bringsCredential(body) && hasNewAddress(before, wanted))
-      throw invalidRequest("api_key", "api_key: send the credential again, for it would go to another address.");
+      throw invalidRequest("api_key", "api_key: send the credential again, because the address changes.");
     if (wanted.apiKey === currentCredential && isSameConnection(before, wanted)) return viewConnection(before);
     await refuseBrokenRoutes(tx, change, wanted);
     return saveConnection(services, tx, change, { before, wanted, action: "connection.changed" });

@@ -24,7 +24,7 @@ export function judgeTest(answer: AccountAnswer | ProviderError | null, known: T
     case "whisper_cpp":
       if (answer.path === null) return judgement("unexpected", WHISPER_CPP_ELSEWHERE, { status });
       return known.hasCredential
-        ? judgement("unproven", `${whisperCpp(answer.path)} It has no credentials, so this one is not needed.`, {
+        ? judgement("unproven", `${whisperCpp(answer.path)} It requires no credential, so this one is not needed.`, {
             status,
           })
         : { ...judgement("accepted", whisperCpp(answer.path), { status }), ok: true };
@@ -39,16 +39,16 @@ export function judgeTest(answer: AccountAnswer | ProviderError | null, known: T
   }
 }
 
-const NO_CREDENTIAL = "The connection has no credential, so nothing was sent. Give it one and test again.";
+const NO_CREDENTIAL = "The connection has no credential, so nothing was sent. Set one and test again.";
 const OPEN =
-  "Asked the same without the credential the server did not refuse it, so the credential was not put to the proof: try a call.";
-const WANTS_CREDENTIAL = "The server wants a credential, and the connection has none. Give it one and test again.";
+  "The server accepts the same request without the credential, so the credential was not verified. Try a call.";
+const WANTS_CREDENTIAL = "The server requires a credential, but the connection has none. Set one and test again.";
 
 const WHISPER_CPP_ELSEWHERE =
-  "whisper.cpp's server answers here, but takes audio neither at `/inference` nor at `/v1/audio/transcriptions`. Set `transcribe_path` in the target's settings to the path it was started with (`--inference-path`), behind `base_url`.";
+  "whisper.cpp's server responds here, but accepts audio neither at `/inference` nor at `/v1/audio/transcriptions`. Set `transcribe_path` in the target's settings to the path it was started with (`--inference-path`), behind `base_url`.";
 
 function whisperCpp(path: string): string {
-  return `whisper.cpp's server answers here and takes audio at \`${path}\`, which calls find by themselves: declare its models with \`dialect: whisper-cpp\`.`;
+  return `whisper.cpp's server responds here and accepts audio at \`${path}\`, which is detected automatically: declare its models with \`dialect: whisper-cpp\`.`;
 }
 
 function judgement(
@@ -60,14 +60,14 @@ function judgement(
 }
 
 function credentialText({ hasCredential }: TestFacts): string {
-  return hasCredential ? "The provider takes the credential." : "The server answers without a credential.";
+  return hasCredential ? "The provider accepts the credential." : "The server responds without a credential.";
 }
 
 function modelsText({ models, undeclared }: TestFacts): string {
-  if (undeclared === null) return "It does not say which models the account may use; the first call will.";
+  if (undeclared === null) return "It does not report which models the account may use; the first call will show it.";
   if (models.length === 0)
-    return `It lists ${count(undeclared.length, "model")}: declare those that routes are to name under \`models\`.`;
-  return `It lists ${models.filter((model) => model.found === true).length} of the ${count(models.length, "model")} that routes can name here.`;
+    return `It lists ${count(undeclared.length, "model")}: declare those that routes should use under \`models\`.`;
+  return `It lists ${models.filter((model) => model.found === true).length} of the ${count(models.length, "model")} that routes can use here.`;
 }
 
 function count(number: number, what: string): string {
@@ -75,7 +75,7 @@ function count(number: number, what: string): string {
 }
 
 function restrictedText(status: number): string {
-  return `The provider does not let this credential ask (HTTP ${status}): it may be restricted, and fit for calls all the same. Allow it this question too, or try a call.`;
+  return `The provider does not allow this credential to list models (HTTP ${status}): it may be restricted but still work for calls. Grant this permission too, or try a call.`;
 }
 
 function judgeFailure(error: ProviderError, known: TestFacts): Judgement {
@@ -89,13 +89,13 @@ function judgeFailure(error: ProviderError, known: TestFacts): Judgement {
     case "payment":
       return judgement(
         "out_of_credit",
-        `The provider knows the credential and wants to be paid${http}: top up the account.`,
+        `The provider accepts the credential, but the account has no credit${http}: top up the account.`,
         facts,
       );
     case "rate_limited":
       return judgement(
         "busy",
-        `The provider asks to wait${http}, which says nothing about the credential. Test again ${retryText(error)}.`,
+        `The provider limits the request rate${http}, so the credential was not verified. Test again ${retryText(error)}.`,
         facts,
       );
     case "connect":
@@ -127,14 +127,14 @@ const ADDRESS_REFUSED = "address_refused";
 
 const NOT_CALLED =
   "The address of this connection may not be called: it has to be public and https, or in a private range that the operator opened. Change `base_url`.";
-const UNUSABLE = "The credential cannot be used as it stands, so nothing was sent. Give it anew and whole.";
+const UNUSABLE = "The credential is malformed, so nothing was sent. Enter it again completely.";
 const NO_CONNECTION =
-  "No connection came about. See that `base_url` is right, that its name is resolved here, and that this machine may reach it.";
-const NO_ANSWER = "No answer came in time. See that `base_url` is right, or test again later.";
-const BROKEN = "The connection broke before the answer. See that `base_url` is right, or test again later.";
+  "No connection. Check that `base_url` is right, that its name can be resolved, and that this machine can reach it.";
+const NO_ANSWER = "No answer in time. Check that `base_url` is right, or test again later.";
+const BROKEN = "The connection broke before the answer. Check that `base_url` is right, or test again later.";
 
 function refusedText(http: string): string {
-  return `The provider refuses the credential${http}. Give it anew and whole, and see that it is in force, and of this provider and region.`;
+  return `The provider rejects the credential${http}. Enter it again completely, and check that it is active and belongs to this provider and region.`;
 }
 
 function retryText({ retryAfterSeconds }: ProviderError): string {
@@ -142,15 +142,15 @@ function retryText({ retryAfterSeconds }: ProviderError): string {
 }
 
 function failingText(http: string): string {
-  return `The provider has trouble of its own${http}, which says nothing about the credential. Test again later.`;
+  return `The provider has an internal error${http}, so the credential was not verified. Test again later.`;
 }
 
 function unexpectedText(status: number | null, http: string): string {
   if (status !== null && status >= 300 && status < 400)
-    return `The address leads elsewhere${http}, and nobody is followed with a credential. Give the address it leads to as \`base_url\`.`;
+    return `The address redirects elsewhere${http}, and redirects are not followed with a credential. Set \`base_url\` to the target address.`;
   if (status === 404 || status === 405)
-    return `There is no such thing at this address${http}. See that \`base_url\` is what precedes the provider's own paths; a server without a list of models cannot be tested so, and may serve calls all the same; where it takes audio elsewhere, set \`transcribe_path\` in the target's settings.`;
+    return `Nothing was found at this address${http}. Check that \`base_url\` is the part before the provider's own paths. A server that does not list models cannot be tested, but may still serve calls. If it accepts audio at another path, set \`transcribe_path\` in the target's settings.`;
   if (status !== null && status >= 400)
-    return `The provider does not take the question${http}, which says nothing about the credential. See that \`base_url\` is right, or try a call.`;
-  return `What answers is not this provider${http}. See that \`base_url\` is right, and what stands in between.`;
+    return `The provider does not accept the request${http}, so the credential was not verified. Check that \`base_url\` is right, or try a call.`;
+  return `The response is not from this provider${http}. Check that \`base_url\` is right, and that no other server is in between.`;
 }

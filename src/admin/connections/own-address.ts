@@ -19,12 +19,12 @@ function explain(reason: RefusalReason, { schemes }: TargetPolicy): string {
       return "must be a plain https://host[:port]/path: no user name, no blanks, no escapes in the host";
     case "scheme":
       return schemes.includes("http:")
-        ? "must begin with https://, or lie in a private range that the operator opened"
+        ? "must begin with https://, or be in a private range that the operator allowed"
         : "must begin with https://";
     case "port":
       return "names a port that cannot be called";
     case "host_not_allowed":
     case "address_not_public":
-      return "must lead to public addresses, and only such, or to a private range that the operator opened";
+      return "must resolve to public addresses only, or to a private range that the operator allowed";
   }
 }

@@ -104,6 +104,6 @@ async function requirePlace({ adapters }: PauseServices, tx: Transacting, { scop
   const names = modelsOf({ kind: providerKind.parse(row.kind), models }, adapters).map(({ name }) => name);
   if (names.includes(model)) return;
   const similarName = suggest(model, names);
-  const hint = similarName === undefined ? "Leave it out for the whole connection." : `Did you mean ${similarName}?`;
+  const hint = similarName === undefined ? "Omit it for the whole connection." : `Did you mean ${similarName}?`;
   throw invalidRequest("model", `model: connection ${id} has no such model. ${hint}`);
 }

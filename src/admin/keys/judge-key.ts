@@ -51,7 +51,7 @@ export function refusePast({ expires_at, now }: KeyRow): void {
 export function refuseEnded(row: KeyRow): void {
   if (stateOf(row) === "active") return;
   throw new GatewayError("CONFLICT", {
-    message: "The key no longer works. Make a new one.",
+    message: "The key no longer works. Create a new one.",
     details: { reason: "revoked" },
   });
 }

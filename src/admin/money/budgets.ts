@@ -117,8 +117,7 @@ function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limi
       "A budget needs at least one of `limit_usd`, `limit_audio_seconds` and `limit_tokens`.",
     );
   const limit_nano_usd = usd === null ? null : parseUsd(usd);
-  if (usd !== null && limit_nano_usd === null)
-    throw invalidRequest("limit_usd", "`limit_usd` is no amount that can be counted.");
+  if (usd !== null && limit_nano_usd === null) throw invalidRequest("limit_usd", "`limit_usd` is out of range.");
   return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
 }
 

@@ -92,7 +92,7 @@ export async function deletePlan(
     allowMatch(precondition, view(before));
     if (await isPlanInUse(tx, plan)) {
       throw new GatewayError("CONFLICT", {
-        message: "Workspaces are on this plan. Put them on another one first.",
+        message: "Workspaces use this plan. Assign another plan to them first.",
         details: { reason: "in_use" },
       });
     }
@@ -111,7 +111,7 @@ async function requirePlan(tx: Transacting, plan: string): Promise<PlanRow> {
 
 function columnsOf({ monthly_chat_tokens, credits_usd }: PlanInput) {
   const credits_nano_usd = parseUsd(credits_usd);
-  if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is no amount that can be counted.");
+  if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is out of range.");
   return { monthly_chat_tokens, credits_nano_usd };
 }
 

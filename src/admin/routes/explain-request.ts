@@ -99,7 +99,7 @@ function refuseImpossible({ limits }: ExplanationServices, request: RequestToExp
       : Math.max(limits.maxAudioBytes, limits.maxAudioUrlBytes);
   if (sizeBytes !== null && sizeBytes > maxBytes)
     throw new GatewayError("AUDIO_TOO_LARGE", {
-      message: `The audio holds ${sizeBytes} bytes; this gateway takes at most ${maxBytes} bytes this way.`,
+      message: `The audio has ${sizeBytes} bytes; the maximum is ${maxBytes} bytes this way.`,
       param: "recording.bytes",
       details: { max_audio_bytes: maxBytes, received_bytes: sizeBytes },
     });
@@ -111,7 +111,7 @@ async function principalOf(services: ExplanationServices, scope: DirectoryScope,
   if (whose.kind === "key") {
     const found = await findKeyById(services.database, whose.id);
     if (found === null || (workspaceId !== null && found.workspace.id !== workspaceId)) throw noSuch("key");
-    if (found.app === null) throw invalidRequest("key_id", "key_id: this key belongs to no app and routes nothing.");
+    if (found.app === null) throw invalidRequest("key_id", "key_id: this key belongs to no app, so it has no route.");
     return found;
   }
   const { app, testMode } = whose;

@@ -31,7 +31,7 @@ export async function otherVersion(
   const id = route ?? servingRoute;
   if (id === null) {
     if (version === null) return null;
-    throw invalidRequest("route", "route: this request runs on no route, so say which one the version is of.");
+    throw invalidRequest("route", "route: this request uses no route, so name the route of the version.");
   }
   return readAs(services, { scope }, async (db) => {
     const row = await routeOf(db, scope === PLATFORM ? [workspace, PLATFORM] : [scope], id);

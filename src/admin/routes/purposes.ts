@@ -88,7 +88,7 @@ function findPurpose({ data }: PurposeList, label: string): PurposeList["data"][
 
 function unpublished(): GatewayError {
   return new GatewayError("CONFLICT", {
-    message: "The route serves nothing yet, so it publishes no purposes. Publish a version of it first.",
+    message: "The route has no published version, so it has no purposes. Publish a version first.",
     details: { reason: "not_published" },
   });
 }

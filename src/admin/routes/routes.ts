@@ -109,7 +109,7 @@ export async function rollBackRoute(
     const target = version ?? before.previous_version;
     if (target === null) {
       throw new GatewayError("CONFLICT", {
-        message: "No other version of this route served before.",
+        message: "No other version of this route was published before.",
         details: { reason: "no_previous_version" },
       });
     }
@@ -126,7 +126,7 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
     const before = await requireEditableRoute(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
     const users = await usersOfRoute(tx, change.scope, change.id);
-    if (users.length > 0) throw inUse("route", `${namesOf(users)} would be left without it`, { used_by: users });
+    if (users.length > 0) throw inUse("route", `${namesOf(users)} would have no target`, { used_by: users });
     await deleteRoute(tx, change);
     await auditSetUp(tx, change, {
       action: "route.deleted",
@@ -170,7 +170,8 @@ async function publish(
   { version, action, isFit }: Publication,
 ): Promise<RouteView> {
   const row = await readRouteVersion(tx, change, version);
-  if (row === null || !isFit(row)) throw invalidRequest("version", `version: the route has no such version to go to.`);
+  if (row === null || !isFit(row))
+    throw invalidRequest("version", `version: the route has no such version to switch to.`);
   const setUp = await readSetUp(tx, change.scope, { onlyPublished: true });
   judgeStoredRoute(row.definition, withRoute(setUp, change.id));
   if (before.version !== version) {
@@ -202,7 +203,7 @@ async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Prom
     "id",
     scope === PLATFORM
       ? `id: a workspace has a route \`${id}\` already; choose another id.`
-      : `id: \`${id}\` is a platform route already; choose another id.`,
+      : `id: \`${id}\` is already the id of a shared route; choose another id.`,
   );
 }
 

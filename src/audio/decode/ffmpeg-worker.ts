@@ -37,9 +37,9 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
   async function answerNext(): Promise<void> {
     const chunk = await chunks.next().catch(() => null);
     if (chunk === null) return;
-    tell(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
+    post(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
   }
-  function tell(answer: FfmpegAnswer): void {
+  function post(answer: FfmpegAnswer): void {
     port?.postMessage(answer, "samples" in answer ? [answer.samples.buffer] : []);
     if ("samples" in answer) return;
     clearTimeout(timer);
@@ -49,7 +49,7 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
     child.kill("SIGKILL");
     child.stdout.destroy();
     await exit;
-    tell({ exitCode: null });
+    post({ exitCode: null });
   }
   port.on("message", (order: FfmpegOrder) => {
     void (order === "stop" ? stop() : answerNext());

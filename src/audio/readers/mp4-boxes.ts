@@ -66,6 +66,6 @@ export function findBox(tree: BoxTree, ...path: readonly string[]): BoxTree | nu
 export function countEntries(reader: ByteReader, box: Box, countAt: number, entryBytes: number): number {
   const count = reader.u32(box.start + countAt);
   if (box.start + countAt + 4 + count * entryBytes > box.end)
-    throw new InvalidAudio("has a table that claims more entries than it holds");
+    throw new InvalidAudio("has a table with fewer entries than declared");
   return count;
 }

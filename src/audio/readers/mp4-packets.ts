@@ -1,4 +1,4 @@
-// Adds up the packets of one mp4 track whose bytes are really in the file.
+// Adds up the packets of one mp4 track that are completely in the file.
 import type { ByteReader } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
 import type { Track } from "./mp4-track.ts";

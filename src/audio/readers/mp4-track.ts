@@ -53,8 +53,8 @@ function readDescription(reader: ByteReader, box: Box): Description {
   if (!entry || count === 0 || count > entries.length)
     throw new InvalidAudio("has an audio track without a description");
   if (entries.some((candidate) => candidate.type === "enca")) throw new InvalidAudio("is encrypted");
-  if (entry.start + 28 > entry.end) throw new InvalidAudio("has a damaged description of its sound");
-  // Longer entries are QuickTime's, whose surrounding box has version 0. In ISO's version 1 the boxes follow at once.
+  if (entry.start + 28 > entry.end) throw new InvalidAudio("has a damaged audio description");
+  // Longer entries are QuickTime's, in a box of version 0. In ISO's version 1 the boxes follow at once.
   const version = reader.u8(box.start) === 0 ? reader.u32(entry.start + 8) >>> 16 : 0;
   const sizes = reader.u32(entry.start + 16);
   const channels = sizes >>> 16;

@@ -1,4 +1,4 @@
-// Measures mp4 and m4a: sums the audio packets whose bytes are in the file, by the codec's own frame lengths, as far as the edit list plays them.
+// Measures mp4 and m4a: sums the audio packets with bytes in the file, by the codec's own frame lengths, as far as the edit list plays them.
 import { type ByteReader, text4 } from "./byte-reader.ts";
 import { InvalidAudio, type Reading } from "./invalid-audio.ts";
 import { type Box, type BoxTree, findBox, readBox, readTree } from "./mp4-boxes.ts";
@@ -30,7 +30,7 @@ export function readMp4(reader: ByteReader): Reading {
   const longest = tracks
     .map((entry) => ({ ...entry, played: playedSeconds(entry) }))
     .reduce((a, b) => (b.played.seconds > a.played.seconds ? b : a));
-  if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
+  if (longest.sum.packets === 0) throw new InvalidAudio("contains no audio data");
   const { codec, channels, sampleRate } = longest.track;
   const { seconds, isNoticeable } = longest.played;
   return {

@@ -22,7 +22,7 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000];
 /** A table of all 2^21 header bit patterns would waste memory, so the ~6,000 that occur in practice are cached. */
 const cache = new Map<number, FrameHeader | null>();
 
-/** Null: not a frame header, or one whose length cannot be known (free format). */
+/** Null: not a frame header, or one of unknown length (free format). */
 export function parseFrameHeader(word: number): FrameHeader | null {
   if ((word & 0xffe00000) >>> 0 !== 0xffe00000) return null;
   const key = word & 0x1fffc0;

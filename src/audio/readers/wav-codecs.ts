@@ -25,11 +25,11 @@ export function wavSound(
   const { tag, sampleRate } = format;
   const rule = RULES.get(tag);
   if (rule === undefined && UNMEASURABLE.has(tag))
-    throw new InvalidAudio(`is ${UNMEASURABLE.get(tag)} in a WAV, whose length cannot be measured; send PCM`);
+    throw new InvalidAudio(`is ${UNMEASURABLE.get(tag)} in a WAV, and its length cannot be measured; send PCM`);
   const durationSeconds =
     rule === undefined ? declaredSeconds(format, bytes) : rule.samples(format, bytes) / sampleRate;
   if (!(bytes / durationSeconds >= LEAST_BYTES_PER_SECOND))
-    throw new InvalidAudio("does not say how many bytes a second takes");
+    throw new InvalidAudio("does not declare its bytes per second");
   return { codec: rule?.codec ?? "unknown", durationSeconds };
 }
 
@@ -108,7 +108,7 @@ function fixedBits(codec: string, bitsOf: (format: WavFormat) => number): Rule {
   return { codec, samples: (format, bytes) => (bytes * 8) / (bitsOf(format) * format.channels) };
 }
 
-/** Mono speech codecs, whose packets all have one size. */
+/** Mono speech codecs with packets of one size. */
 function wholeBlocks(codec: string, blockBytes: number, blockSamples: number): Rule {
   return {
     codec,

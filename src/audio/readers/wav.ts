@@ -18,7 +18,7 @@ export function readWav(reader: ByteReader): Reading {
     const id = text4(reader, position);
     const size = u32le(reader, position + 4);
     if (id === "data") {
-      if (!format) throw new InvalidAudio("has its sound before the description of its format");
+      if (!format) throw new InvalidAudio("has audio data before its format description");
       return measureSound(reader, format, findSound(reader, format, position + CHUNK_HEAD_BYTES, size));
     }
     if (position + CHUNK_HEAD_BYTES + size > reader.size) break;
@@ -28,7 +28,7 @@ export function readWav(reader: ByteReader): Reading {
     }
     position = nextChunk(reader, position + CHUNK_HEAD_BYTES, size);
   }
-  throw new InvalidAudio("holds no sound");
+  throw new InvalidAudio("contains no audio data");
 }
 
 function nextChunk(reader: ByteReader, start: number, size: number): number {
@@ -94,7 +94,7 @@ function walkChunks(reader: ByteReader, from: number): Sound {
 function measureSound(reader: ByteReader, format: WavFormat, { extents, trailingBytes }: Sound): Reading {
   const lengths = extents.map((extent) => extent.length);
   const bytes = lengths.reduce((sum, length) => sum + length, 0);
-  if (bytes === 0) throw new InvalidAudio("holds no sound");
+  if (bytes === 0) throw new InvalidAudio("contains no audio data");
   if (isMpegTag(format.tag)) {
     const starts = extents.map((extent) => extent.start);
     const { trailingBytes: unread = 0, ...frames } = readMpegAudio(joinExtents(reader, starts, lengths));

@@ -10,7 +10,7 @@ export type WebmSum = {
   bytes: number;
   lastSeconds: number;
   lastPaddingSeconds: number;
-  /** A packet whose duration depends on the next packet's time, and its upper bound. */
+  /** A packet with a duration that depends on the next packet's time, and its upper bound. */
   waiting: { time: number; mostSeconds: number } | null;
 };
 

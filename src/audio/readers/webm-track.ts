@@ -12,7 +12,7 @@ export type WebmTrack = {
   readonly isOpus: boolean;
   readonly longestPacketSeconds: number;
   readonly mostBytesPerSecond: number;
-  /** Rate of uncompressed samples, whose duration is computed from their bytes. */
+  /** Rate of uncompressed samples: their duration is computed from their bytes. */
   readonly bytesPerSecond: number | null;
   readonly delaySeconds: number;
 };

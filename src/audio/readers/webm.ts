@@ -120,7 +120,7 @@ function readInfo(reader: ByteReader, info: Element, state: State): void {
   for (const element of listElements(reader, info)) {
     if (element.id !== ID.timeScale) continue;
     state.tickSeconds = readUnsigned(reader, element) / 1e9;
-    if (state.tickSeconds === 0) throw new InvalidAudio("has a clock that stands still");
+    if (state.tickSeconds === 0) throw new InvalidAudio("has a timestamp scale of zero");
   }
 }
 
@@ -181,7 +181,7 @@ function conclude(state: State): Reading {
   const longest = tracks
     .map((entry) => ({ ...entry, seconds: playedSeconds(entry.track, entry.sum) }))
     .reduce((a, b) => (b.seconds > a.seconds ? b : a));
-  if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
+  if (longest.sum.packets === 0) throw new InvalidAudio("contains no audio data");
   const { codec, channels, sampleRate } = longest.track;
   const { trailingBytes } = state;
   return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: tracks.length, trailingBytes };

@@ -27,8 +27,8 @@ export async function addProvider(
 ): Promise<void> {
   const { kind, credential, baseUrl, settings, workspace } = options;
   if (credential === undefined && needsCredential(kind))
-    throw new CliError(EXIT.usage, `${kind} wants a credential.`, {
-      hints: ["give the file that holds it, or pipe it: patchbay providers add … --credential - < FILE"],
+    throw new CliError(EXIT.usage, `${kind} requires a credential.`, {
+      hints: ["name the file that contains it, or pipe it: patchbay providers add … --credential - < FILE"],
     });
   const more = settings === undefined ? {} : await readObjectFile(settings, "--settings", terminal);
   const secret = credential === undefined ? null : await readTextArgument(credential, "--credential", terminal);

@@ -31,7 +31,7 @@ import { usage, type UsageOptions } from "../inspect/usage.ts";
 export function addUsage(program: Command, run: Run): void {
   program
     .command("usage")
-    .description("See what was used and what it cost, told apart by who pays.")
+    .description("Show usage and cost, by billing class.")
     .addHelpText(
       "before",
       examples(
@@ -42,13 +42,17 @@ export function addUsage(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
-    .addOption(new Option("--workspace <workspace>", "As an administrator of this workspace, by slug or id."))
-    .addOption(new Option("--admin-url <url>", "As the operator: address of the admin listener, all workspaces."))
-    .addOption(new Option("--from <day>", "First day, UTC, such as 2026-11-01; 29 days before the last unless given."))
-    .addOption(new Option("--to <day>", "Last day, UTC; today unless given."))
-    .addOption(new Option("--group-by <names>", `What rows tell apart, with commas: ${USAGE_GROUPS.join(", ")}.`))
-    .addOption(new Option("--app <id>", "Only this app's; for administrators."))
-    .addOption(new Option("--key <id>", "Only this key's; for administrators."))
+    .addOption(new Option("--workspace <workspace>", "Workspace to administer, by slug or id."))
+    .addOption(
+      new Option("--admin-url <url>", "Address of the admin listener: usage of all workspaces, for operators."),
+    )
+    .addOption(
+      new Option("--from <day>", "First day in UTC, such as 2026-11-01 (default: 29 days before the last day)."),
+    )
+    .addOption(new Option("--to <day>", "Last day in UTC (default: today)."))
+    .addOption(new Option("--group-by <names>", `Dimensions to group by, comma-separated: ${USAGE_GROUPS.join(", ")}.`))
+    .addOption(new Option("--app <id>", "Filter by app (administrators only)."))
+    .addOption(new Option("--key <id>", "Filter by key (administrators only)."))
     .addOption(new Option("--csv", "Print the rows as CSV.").conflicts("json"))
     .addOption(jsonOption())
     .addOption(outputOption())
@@ -60,7 +64,7 @@ export function addUsage(program: Command, run: Run): void {
 export function addKeys(program: Command, run: Run): void {
   const keys = program
     .command("keys")
-    .description("Make, list, rotate and revoke a workspace's API keys.")
+    .description("Create, list, rotate and revoke a workspace's API keys.")
     .addHelpText(
       "before",
       examples(
@@ -73,47 +77,53 @@ export function addKeys(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   withAdminOptions(keys.command("list").alias("ls").description("List keys, newest first, without their secrets."))
-    .addOption(new Option("--app <app>", "Only this app's, by slug or id."))
-    .addOption(new Option("--role <role>", "Only keys of this role.").choices(ROLES))
-    .addOption(new Option("--state <state>", "Only keys in this state.").choices(["active", "expired", "revoked"]))
+    .addOption(new Option("--app <app>", "Filter by app, by slug or id."))
+    .addOption(new Option("--role <role>", "Filter by role.").choices(ROLES))
+    .addOption(new Option("--state <state>", "Filter by state.").choices(["active", "expired", "revoked"]))
     .addOption(limitOption())
     .action((options: KeyListOptions) => run.interruptibly(() => listKeys(options, run.terminal, run.signal)));
-  withAdminOptions(keys.command("create").description("Make a key; it is printed this once, alone on stdout."))
-    .addOption(new Option("--app <app>", "Slug or id of its app; not given: a key of an administrator."))
+  withAdminOptions(keys.command("create").description("Create a key. It is printed once, alone on stdout."))
+    .addOption(new Option("--app <app>", "Slug or id of its app. Without it, an administrator key is created."))
     .addOption(
-      new Option("--role <role>", "`admin` also administers the workspace; member unless given.").choices(ROLES),
+      new Option("--role <role>", "`admin` can also administer the workspace (default: member).").choices(ROLES),
     )
-    .addOption(new Option("--mode <mode>", "`test`: the sandbox answers, nothing is spent.").choices(["live", "test"]))
-    .addOption(new Option("--name <name>", "What people call it."))
-    .addOption(repeatableOption("--scope <scope>", "What it may do; transcribe, chat and jobs unless given.", SCOPES))
-    .addOption(new Option("--expires-at <time>", "When it stops working, such as 2027-01-31T00:00:00Z."))
-    .addOption(new Option("--route <route>", "Route instead of the app's."))
-    .addOption(new Option("--audio-input-override <route>", "Route of audio requests instead of the app's."))
-    .addOption(new Option("--audio-purpose-policy <policy>", "Instead of the app's.").choices(["fallback", "strict"]))
+    .addOption(
+      new Option("--mode <mode>", "`test`: the sandbox answers and nothing is charged.").choices(["live", "test"]),
+    )
+    .addOption(new Option("--name <name>", "Display name."))
+    .addOption(repeatableOption("--scope <scope>", "What it may do (default: transcribe, chat and jobs).", SCOPES))
+    .addOption(new Option("--expires-at <time>", "When it expires, such as 2027-01-31T00:00:00Z."))
+    .addOption(new Option("--route <route>", "Route that overrides the app's."))
+    .addOption(new Option("--audio-input-override <route>", "Route of audio requests that overrides the app's."))
+    .addOption(
+      new Option("--audio-purpose-policy <policy>", "Overrides the app's policy.").choices(["fallback", "strict"]),
+    )
     .addOption(
       new Option(
         "--settings <file>",
-        "JSON of what has no option, such as quota and purposes, as the API names it; `-` for stdin.",
+        "JSON of fields without an option, such as quota and purposes, named as in the API; `-` for stdin.",
       ),
     )
     .action((options: KeyCreateOptions) => run.interruptibly(() => createKey(options, run.terminal, run.signal)));
   withAdminOptions(
     keys
       .command("rotate")
-      .description("Make a key that takes over from another; it is printed this once, alone on stdout.")
+      .description("Create a key that replaces another. It is printed once, alone on stdout.")
       .argument("<id>", "The old key's id."),
   )
     .addOption(
-      new Option(
-        "--overlap <seconds>",
-        "How long the old one goes on working, at most seven days; 0 unless given.",
-      ).argParser(parseSeconds),
+      new Option("--overlap <seconds>", "How long the old key stays valid, at most seven days (default: 0).").argParser(
+        parseSeconds,
+      ),
     )
     .action((id: string, options: KeyRotateOptions) =>
       run.interruptibly(() => rotateKey(id, options, run.terminal, run.signal)),
     );
   withAdminOptions(
-    keys.command("revoke").description("Revoke a key: within 5 s nothing takes it.").argument("<id>", "The key's id."),
+    keys
+      .command("revoke")
+      .description("Revoke a key. It is rejected everywhere within 5 s.")
+      .argument("<id>", "The key's id."),
   )
     .addOption(yesOption())
     .action((id: string, options: KeyRevokeOptions) =>

@@ -10,7 +10,7 @@ export function addApi(program: Command, run: Run): void {
   program
     .command("api")
     .description(
-      "Send any request of the API with the key that is at hand, and print the answer: for what has no command of its own. /openapi.json and /docs say what there is.",
+      "Send any API request with the current key and print the answer, for operations without a command. See /openapi.json and /docs.",
     )
     .argument("<method>", ENDPOINT_METHODS.join(", "), parseMethod)
     .argument("<path>", "The path with its query, such as /v1/me.")
@@ -26,9 +26,9 @@ export function addApi(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(new Option("-d, --data <json>", "The body: JSON, @FILE, or `-` for stdin."))
-    .addOption(new Option("--if-match <etag>", "The version that is changed, as its ETag said; * for whichever it is."))
+    .addOption(new Option("--if-match <etag>", "ETag of the version to change; * for any version."))
     .addOption(idempotencyKeyOption())
-    .addOption(new Option("-i, --include", "Print status and headers on stderr, the ETag among them."))
+    .addOption(new Option("-i, --include", "Print status and headers, including the ETag, on stderr."))
     .addOption(outputOption())
     .addOption(
       new Option(

@@ -62,7 +62,7 @@ export async function listKeys(options: KeyListOptions, terminal: Terminal, sign
       key.scopes.join(","),
       key.last_used_at ?? "never",
     ],
-    nothing: "There are no such keys. Make one: patchbay keys create --app APP",
+    nothing: "No matching keys. Create one: patchbay keys create --app APP",
   };
   await printList(terminal, list, columns, options);
 }
@@ -113,7 +113,7 @@ export async function revokeKey(
   const one = `${path}/${encodeURIComponent(id)}`;
   if (options.yes !== true) {
     const key = parseReply(keyView, await session.document(one), "key");
-    await confirm(`Revoke the key ${key.name} (${key.prefix}…${key.last4})? It cannot be undone.`, terminal, signal);
+    await confirm(`Revoke the key ${key.name} (${key.prefix}…${key.last4})? This cannot be undone.`, terminal, signal);
   }
   const document = await session.document(one, { method: "DELETE" });
   if (options.json === true) return printJson(terminal, document);
@@ -135,7 +135,7 @@ async function printNew(document: unknown, options: AdminOptions, terminal: Term
       ["replaces", key.replaces],
     ]),
   );
-  await write(terminal.stderr, "The key itself, shown this once:\n");
+  await write(terminal.stderr, "The key, shown only once:\n");
   await write(terminal.stdout, `${key.secret ?? ""}\n`);
 }
 

@@ -48,7 +48,7 @@ export async function resumeProvider(
     await write(terminal.stdout, pauseTable(remaining));
     return printLine(
       terminal,
-      `${what} is still paused, with all of ${id}. End that: ${commandOf(id, { ...options, model: "" })}`,
+      `${what} is still paused, with all of ${id}. To resume it: ${commandOf(id, { ...options, model: "" })}`,
     );
   }
   await printLine(terminal, `${what} may be called again${ended.length === 0 ? "; nothing was paused" : ""}.`);

@@ -21,9 +21,7 @@ import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
 export function addProviders(program: Command, run: Run): void {
   const providers = program
     .command("providers")
-    .description(
-      "See which models routes can name and how the providers' accounts fare; add accounts, try them, pause them.",
-    )
+    .description("List models and the health of provider accounts; add, test and pause accounts.")
     .addHelpText(
       "before",
       examples(
@@ -39,29 +37,22 @@ export function addProviders(program: Command, run: Run): void {
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   withAdminOptions(
-    providers
-      .command("list")
-      .alias("ls")
-      .description("List the models that routes of a workspace can name, as of now."),
+    providers.command("list").alias("ls").description("List the models that routes of a workspace can currently name."),
   )
-    .addOption(new Option("--capability <capability>", "Only models that can do this.").choices(CAPABILITIES))
-    .addOption(new Option("--provider <kind>", "Only this provider's.").choices(PROVIDER_KINDS))
-    .addOption(new Option("--all", "Also models that no connection has: what an account would add."))
+    .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
+    .addOption(new Option("--provider <kind>", "Filter by provider.").choices(PROVIDER_KINDS))
+    .addOption(new Option("--all", "Include models that no connection offers yet."))
     .action((options: ProviderListOptions) =>
       run.interruptibly(() => listProviders(options, run.terminal, run.signal)),
     );
   providers
     .command("add")
-    .description(
-      "Connect an account at a provider: the platform's, as the operator, or a workspace's own. Nothing is called.",
-    )
-    .argument("<id>", "Name by which routes refer to it.")
+    .description("Connect a provider account, shared (as the operator) or of one workspace. No provider is called.")
+    .argument("<id>", "Name that routes use for it.")
     .addOption(new Option("--kind <kind>", "The provider.").choices(PROVIDER_KINDS).makeOptionMandatory())
-    .addOption(new Option("--credential <file>", "File that holds the credential; `-` reads it from stdin."))
-    .addOption(new Option("--base-url <url>", "Where it is, if not at the provider's own address."))
-    .addOption(
-      new Option("--settings <file>", "What else it has, `timeout_seconds` and `models`, as JSON; `-` is stdin."),
-    )
+    .addOption(new Option("--credential <file>", "File that contains the credential; `-` for stdin."))
+    .addOption(new Option("--base-url <url>", "Base URL, if it is not the provider's own."))
+    .addOption(new Option("--settings <file>", "Other fields, `timeout_seconds` and `models`, as JSON; `-` for stdin."))
     .addOption(ownOption())
     .addOption(adminUrlOption())
     .addOption(urlOption())
@@ -73,7 +64,7 @@ export function addProviders(program: Command, run: Run): void {
   providers
     .command("test")
     .description(
-      "Ask an account's provider the one question that it answers for nothing: whether it takes the credential, and which models it lists; exit code 7 if that does not come out well.",
+      "Test an account with a free request: is the credential accepted, and which models are listed? Exit code 7 if the test fails.",
     )
     .argument("<id>", "Name of the connection.")
     .addOption(ownOption())
@@ -88,7 +79,7 @@ export function addProviders(program: Command, run: Run): void {
   providers
     .command("check")
     .description(
-      "As the operator: accounts, their credentials, and which models rest after failures; exit code 7 if any does, or a credential is missing. No provider is called.",
+      "Show accounts, their credentials and models that are unavailable after failures (operators only). Exit code 7 if there is one or a credential is missing. No provider is called.",
     )
     .addOption(adminUrlOption())
     .addOption(jsonOption())
@@ -99,9 +90,9 @@ export function addProviders(program: Command, run: Run): void {
   providers
     .command("health")
     .description(
-      "As the operator: calls, successes, durations and failures of each model, as all processes recorded them, and the last errors.",
+      "Show calls, success rate, durations and failures of each model across all processes, and the last errors (operators only).",
     )
-    .addOption(new Option("--minutes <n>", "How far to look back, at most 1440; 15 unless given."))
+    .addOption(new Option("--minutes <n>", "Period in minutes, at most 1440 (default: 15)."))
     .addOption(adminUrlOption())
     .addOption(jsonOption())
     .addOption(adminKeyOption())
@@ -114,7 +105,7 @@ function addPausing(providers: Command, run: Run): void {
   const placed = (command: Command): Command =>
     command
       .argument("<id>", "Name of the connection.")
-      .addOption(new Option("--model <model>", "This model alone, not all of the connection."))
+      .addOption(new Option("--model <model>", "Only this model, not the whole connection."))
       .addOption(ownOption())
       .addOption(adminUrlOption())
       .addOption(urlOption())
@@ -124,18 +115,18 @@ function addPausing(providers: Command, run: Run): void {
     providers
       .command("pause")
       .description(
-        "Send nothing to an account, or to one model on it, for a while: other targets serve, jobs wait. It ends by itself.",
+        "Pause an account, or one of its models, for a limited time. Other targets serve requests; jobs without one wait.",
       ),
   )
-    .addOption(new Option("--for <duration>", "How long: 30m, 1h, 2h30m, 7d at most; an hour unless given."))
-    .addOption(new Option("--reason <text>", "Why, for others who administer; no caller is told."))
+    .addOption(new Option("--for <duration>", "Duration such as 30m, 1h or 2h30m, at most 7d (default: 1h)."))
+    .addOption(new Option("--reason <text>", "Reason, shown to administrators only."))
     .action((id: string, options: PauseOptions) =>
       run.interruptibly(() => pauseProvider(id, options, run.terminal, run.signal)),
     );
   placed(
     providers
       .command("resume")
-      .description("Let an account, or one model on it, serve again: ends its pauses, and its rests after failures."),
+      .description("Resume an account, or one of its models: end its pauses and close its circuit."),
   ).action((id: string, options: ResumeOptions) =>
     run.interruptibly(() => resumeProvider(id, options, run.terminal, run.signal)),
   );
@@ -144,6 +135,6 @@ function addPausing(providers: Command, run: Run): void {
 function ownOption(): Option {
   return new Option(
     "--workspace <workspace>",
-    "This workspace's own (BYOK), by slug or id, not the platform's.",
+    "Connection of this workspace (BYOK), by slug or id, instead of a shared one.",
   ).conflicts("adminUrl");
 }

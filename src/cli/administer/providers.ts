@@ -51,7 +51,7 @@ export async function listProviders(
       payersOf(model),
       model.reason?.replaceAll("_", " ") ?? "ready",
     ],
-    nothing: "No connection has such a model. See what an account would add: patchbay providers list --all",
+    nothing: "No connection offers such a model. See all known models: patchbay providers list --all",
   };
   await printList(terminal, { data: visibleModels, next_cursor: null }, columns, options);
 }
@@ -70,17 +70,17 @@ export async function checkProviders(
     ...connections.filter(isBare).map(({ id }) => `${id} has no credential`),
     ...circuits
       .filter(({ state }) => state === "open")
-      .map(({ connection, model }) => `${model} on ${connection} rests after failures`),
+      .map(({ connection, model }) => `${model} on ${connection} is unavailable after failures`),
   ];
   if (options.json !== true) {
     const rows = rowsOf(connections, { circuits, pauses });
-    if (pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(pauses)}\n`);
-    if (rows.length === 0) await printLine(terminal, "There are no connections: see patchbay.example.yaml.");
+    if (pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(pauses)}\n`);
+    if (rows.length === 0) await printLine(terminal, "No connections. See patchbay.example.yaml.");
     else await write(terminal.stdout, table(HEAD, rows));
   }
   if (faults.length > 0)
-    throw new CliError(EXIT.upstream, `Not all is well: ${faults.join("; ")}.`, {
-      hints: ["try an account's credential: patchbay providers test ID", "see the calls: patchbay providers health"],
+    throw new CliError(EXIT.upstream, `Problems found: ${faults.join("; ")}.`, {
+      hints: ["test an account's credential: patchbay providers test ID", "see the calls: patchbay providers health"],
       document,
     });
   if (options.json === true) await printJson(terminal, document);
@@ -93,7 +93,7 @@ async function connectionsOf(session: Session): Promise<readonly ConnectionView[
 
 type Circuit = ProviderHealth["circuits"][number];
 
-const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "RESTS UNTIL"];
+const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "UNAVAILABLE UNTIL"];
 
 /** Shared connections, called or not, followed by workspace connections that have been called. */
 function rowsOf(

@@ -8,7 +8,7 @@ import { listPurposes, type PurposeOptions, testPurpose, type PurposeTestOptions
 export function addPurposes(program: Command, run: Run): void {
   const purposes = program
     .command("purposes")
-    .description("See which purposes an app may send, and where one would lead.")
+    .description("List the purposes that an app may send, and test one.")
     .addHelpText(
       "before",
       examples(
@@ -26,14 +26,14 @@ export function addPurposes(program: Command, run: Run): void {
     purposes
       .command("test")
       .description(
-        "Decide a request with this purpose and call no provider; exit code 7 if the purpose would not be applied.",
+        "Dry-run a request with this purpose without calling a provider. Exit code 7 if the purpose would not be applied.",
       )
       .argument("<purpose>", "The label.")
-      .argument("[file]", "Audio file, an https:// URL, or `-` for stdin; the bundled sample unless given."),
+      .argument("[file]", "Audio file, an https:// URL, or `-` for stdin (default: the bundled sample)."),
   )
-    .addOption(new Option("--chat", "Of a chat instead of a recording."))
-    .addOption(new Option("--purpose-policy <policy>", "Instead of the app's.").choices(["fallback", "strict"]))
-    .addOption(new Option("--response-profile <profile>", "With this profile.").choices(PROFILES))
+    .addOption(new Option("--chat", "Test a chat request instead of a recording."))
+    .addOption(new Option("--purpose-policy <policy>", "Overrides the app's policy.").choices(["fallback", "strict"]))
+    .addOption(new Option("--response-profile <profile>", "Response profile.").choices(PROFILES))
     .action((purpose: string, file: string | undefined, options: PurposeTestOptions) =>
       run.interruptibly(() => testPurpose(purpose, file, options, run.terminal, run.signal)),
     );

@@ -41,21 +41,22 @@ export async function testPurpose(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  if (options.chat === true && file !== undefined) throw new CliError(EXIT.usage, "Give a FILE or --chat, not both.");
+  if (options.chat === true && file !== undefined)
+    throw new CliError(EXIT.usage, "Use either FILE or --chat, not both.");
   const document = await (options.chat === true ? askChat : askAudio)(purpose, file, options, terminal, signal);
   const decision = parseReply(routingDecision, document, "routing decision");
   if (options.json !== true) await write(terminal.stdout, describe(decision));
   const { outcome, purpose: applied } = decision;
   if (outcome.code !== null)
-    throw new CliError(exitCodeOf(outcome.code, outcome.status), `A request would be refused: ${outcome.code}.`, {
-      hints: ["see which labels there are: patchbay purposes list"],
+    throw new CliError(exitCodeOf(outcome.code, outcome.status), `A request would be rejected: ${outcome.code}.`, {
+      hints: ["list the labels: patchbay purposes list"],
       document,
     });
   if (applied.svc_applied_purpose !== purpose)
     throw new CliError(
       exitCodeOf("audio_purpose_unavailable", 503),
-      `A request would not get what was asked for: ${applied.svc_applied_purpose === null ? "no purpose" : `the purpose ${applied.svc_applied_purpose}`} would be applied.`,
-      { hints: ["see which labels there are: patchbay purposes list"], document },
+      `A request would not use the requested purpose: ${applied.svc_applied_purpose === null ? "no purpose" : `the purpose ${applied.svc_applied_purpose}`} would be applied.`,
+      { hints: ["list the labels: patchbay purposes list"], document },
     );
   if (options.json === true) await printJson(terminal, document);
 }
@@ -123,7 +124,7 @@ function describeCandidate({
   paused_until: until,
 }: RoutingDecision["candidates"][number]) {
   const name = [connection, provider, model].flatMap((part) => part ?? []).join(" ");
-  const rest = until === undefined ? "rests" : `paused by hand until ${until}`;
-  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "able";
+  const rest = until === undefined ? "unavailable" : `paused manually until ${until}`;
+  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "eligible";
   return `${position}${name === "" ? "" : ` ${name}`}: ${state}`;
 }

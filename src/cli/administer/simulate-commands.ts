@@ -9,13 +9,11 @@ import { parseCount } from "../use/transcription-options.ts";
 export function addSimulate(program: Command, run: Run): void {
   program
     .command("simulate")
-    .description(
-      "Let the simulated providers of a running gateway fail, to see what it does then; no real one is touched.",
-    )
+    .description("Inject faults into the simulated providers of a running gateway. Real providers are not affected.")
     .addArgument(
       new Argument(
         "[fault]",
-        `A status such as 429 or 503, or ${FAULT_NAMES.join(", ")}; not given: what is in force.`,
+        `A status such as 429 or 503, or ${FAULT_NAMES.join(", ")}. Without it, list the active faults.`,
       ),
     )
     .addHelpText(
@@ -29,13 +27,17 @@ export function addSimulate(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
-    .addOption(new Option("--provider <provider>", "Only this one's wire format.").choices(SIMULATED_PROVIDERS.options))
-    .addOption(new Option("--model <model>", "Only this model, by the name that the provider is told."))
-    .addOption(new Option("--times <n>", "So many calls; until `off` unless given.").argParser(parseCount))
     .addOption(
-      new Option("--seconds <n>", "How slow, 5 unless given; with a status: Retry-After.").argParser(parseSeconds),
+      new Option("--provider <provider>", "Filter by provider with the simulated wire format.").choices(
+        SIMULATED_PROVIDERS.options,
+      ),
     )
-    .addOption(new Option("--feature <feature>", "What the answer lacks.").choices(SIMULATED_DROPS))
+    .addOption(new Option("--model <model>", "Filter by model, by the provider's name for it."))
+    .addOption(new Option("--times <n>", "Number of calls (default: until `off`).").argParser(parseCount))
+    .addOption(
+      new Option("--seconds <n>", "Delay in seconds (default: 5); with a status: Retry-After.").argParser(parseSeconds),
+    )
+    .addOption(new Option("--feature <feature>", "Feature that is missing from the answer.").choices(SIMULATED_DROPS))
     .addOption(adminUrlOption())
     .addOption(jsonOption())
     .addOption(adminKeyOption())

@@ -44,10 +44,10 @@ export async function simulate(
       ? await inForce()
       : await replace(newFault === null ? [] : [...(await inForce()).faults, newFault]);
   if (options.json === true) return printJson(terminal, now);
-  if (now.faults.length === 0) return printLine(terminal, "The simulated providers do nothing wrong.");
+  if (now.faults.length === 0) return printLine(terminal, "No faults are active.");
   await write(terminal.stdout, table(["FAULT", "PROVIDER", "MODEL", "CALLS LEFT"], now.faults.map(cells)));
   await printLine(terminal, "next: patchbay transcribe --sample, then patchbay requests show with its request id");
-  await printLine(terminal, "take it back: patchbay simulate off");
+  await printLine(terminal, "remove it: patchbay simulate off");
 }
 
 function faultOf(name: string, { provider, model, times, seconds, feature }: SimulateOptions): SandboxFault {
@@ -67,10 +67,10 @@ function failureOf(
   seconds: number | undefined,
   feature: SimulateOptions["feature"],
 ): SandboxFault["failure"] {
-  if (feature !== undefined && name !== "drop") throw new CliError(EXIT.usage, "--feature goes with `drop`.");
+  if (feature !== undefined && name !== "drop") throw new CliError(EXIT.usage, "--feature requires `drop`.");
   const isStatus = /^[45]\d\d$/u.test(name);
   if (seconds !== undefined && name !== "slow" && !isStatus)
-    throw new CliError(EXIT.usage, "--seconds goes with `slow`, or as Retry-After with a status.");
+    throw new CliError(EXIT.usage, "--seconds requires `slow`, or a status (as Retry-After).");
   if (isStatus)
     return {
       kind: "status",
@@ -89,13 +89,13 @@ function failureOf(
       return { kind: name };
     case "drop":
       if (feature === undefined)
-        throw new CliError(EXIT.usage, "Drop what? Give --feature.", {
+        throw new CliError(EXIT.usage, "`drop` requires --feature.", {
           hints: [`one of ${SIMULATED_DROPS.join(", ")}`],
         });
       return { kind: "drop", feature };
     default:
-      throw new CliError(EXIT.usage, "There is no such fault.", {
-        hints: [`give a status such as 429 or 503, or one of ${FAULT_NAMES.join(", ")}`],
+      throw new CliError(EXIT.usage, "Unknown fault.", {
+        hints: [`use a status such as 429 or 503, or one of ${FAULT_NAMES.join(", ")}`],
       });
   }
 }

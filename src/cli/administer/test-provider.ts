@@ -91,14 +91,14 @@ function hintOf(outcome: TestOutcome, path: string): readonly string[] {
     case "refused":
     case "no_credential":
       return [
-        `another credential: \`api_key\` in the file, or patchbay api POST ${path}/credential --data @FILE, with {"api_key": "…"} in it`,
+        `use another credential: \`api_key\` in the file, or patchbay api POST ${path}/credential --data @FILE, with {"api_key": "…"} in it`,
       ];
     case "unproven":
     case "restricted":
-      return ["a call tells, and is paid for: patchbay transcribe --sample"];
+      return ["test with a billed call: patchbay transcribe --sample"];
     case "unreachable":
     case "unexpected":
-      return ["see whether the addresses answer: patchbay doctor --call"];
+      return ["check whether the addresses respond: patchbay doctor --call"];
     case "accepted":
     case "address_refused":
     case "busy":

@@ -17,19 +17,19 @@ type Reason = Extract<WebhookVerdict, { readonly ok: false }>["reason"];
 const WHY: Readonly<Record<Reason, readonly [message: string, hint: string]>> = {
   missing_header: [
     "X-SVC-Webhook-Ts or X-SVC-Webhook-Signature is missing.",
-    "give both as they came: -H 'X-SVC-Webhook-Ts: …' -H 'X-SVC-Webhook-Signature: …'",
+    "pass both as received: -H 'X-SVC-Webhook-Ts: …' -H 'X-SVC-Webhook-Signature: …'",
   ],
-  malformed_timestamp: ["X-SVC-Webhook-Ts is no time in whole Unix seconds.", "give it as it came"],
+  malformed_timestamp: ["X-SVC-Webhook-Ts is not a time in whole Unix seconds.", "pass it as received"],
   stale_timestamp: [
-    "The timestamp is too old; a receiver refuses it.",
-    "for a delivery that was kept, say how old it may be: --tolerance 86400",
+    "The timestamp is too old; receivers reject it.",
+    "for a stored delivery, raise the allowed age: --tolerance 86400",
   ],
-  future_timestamp: ["The timestamp lies in the future.", "compare this machine's clock with the gateway's"],
+  future_timestamp: ["The timestamp is in the future.", "compare this machine's clock with the gateway's"],
   wrong_signature: [
-    "The signature is not that of this body, time and secret.",
-    "the body must be the very bytes that came, and the secret whole, with its whsec_",
+    "The signature does not match this body, time and secret.",
+    "pass the exact bytes that were received, and the whole secret including whsec_",
   ],
-  malformed_body: ["The signature is right, but the body is no event of the webhook.", "what was it signed for?"],
+  malformed_body: ["The signature is valid, but the body is not a webhook event.", "check what was signed"],
 };
 
 export async function verifyDelivery(
@@ -38,8 +38,7 @@ export async function verifyDelivery(
   terminal: Terminal,
 ): Promise<void> {
   const secret = options.secret ?? terminal.env["PATCHBAY_WEBHOOK_SECRET"] ?? "";
-  if (secret === "")
-    throw new CliError(EXIT.usage, "Which signing secret? Give --secret, or set PATCHBAY_WEBHOOK_SECRET.");
+  if (secret === "") throw new CliError(EXIT.usage, "No signing secret. Use --secret or set PATCHBAY_WEBHOOK_SECRET.");
   const headers = Object.fromEntries((options.header ?? []).map(parseHeader));
   const body = await readBytesArgument(file ?? "-", "the body", terminal);
   const verdict = verifyWebhook({
@@ -63,6 +62,6 @@ export async function verifyDelivery(
 function parseHeader(line: string): readonly [string, string] {
   const colon = line.indexOf(":");
   if (colon < 1)
-    throw new CliError(EXIT.usage, "-H must be a header as it came, such as 'X-SVC-Webhook-Ts: 1795176001'.");
+    throw new CliError(EXIT.usage, "-H must be a header as received, such as 'X-SVC-Webhook-Ts: 1795176001'.");
   return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
 }

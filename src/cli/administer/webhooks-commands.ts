@@ -30,7 +30,7 @@ import {
 export function addWebhooks(program: Command, run: Run): void {
   const webhooks = program
     .command("webhooks")
-    .description("Set up a workspace's webhook, see its deliveries, send them again, check their signatures.")
+    .description("Set up a workspace's webhook, list and redeliver events, verify signatures.")
     .addHelpText(
       "before",
       examples(
@@ -46,7 +46,7 @@ export function addWebhooks(program: Command, run: Run): void {
   withAdminOptions(
     webhooks.command("list").alias("ls").description("List deliveries of the last seven days, newest first."),
   )
-    .addOption(new Option("--status <status>", "Only deliveries in this state.").choices(DELIVERY_STATES))
+    .addOption(new Option("--status <status>", "Filter by state.").choices(DELIVERY_STATES))
     .addOption(limitOption())
     .action((options: DeliveryListOptions) =>
       run.interruptibly(() => listDeliveries(options, run.terminal, run.signal)),
@@ -54,28 +54,30 @@ export function addWebhooks(program: Command, run: Run): void {
   withAdminOptions(
     webhooks
       .command("test")
-      .description("Send one signed test delivery, now; exit code 7 if the receiver does not take it."),
+      .description("Send a signed test delivery now. Exit code 7 if the receiver does not accept it."),
   ).action((options: AdminOptions) => run.interruptibly(() => testWebhook(options, run.terminal, run.signal)));
   withAdminOptions(
     webhooks
       .command("redeliver")
       .alias("resend")
-      .description("Deliver events again, under the same ids.")
+      .description("Redeliver events under the same ids.")
       .argument("[id...]", "The deliveries' ids."),
   )
-    .addOption(new Option("--failed", "All that were given up."))
-    .addOption(new Option("--from <time>", "Of these, only those made since, such as 2027-01-31T00:00:00Z."))
+    .addOption(new Option("--failed", "All failed deliveries."))
+    .addOption(new Option("--from <time>", "Of these, only those created since, such as 2027-01-31T00:00:00Z."))
     .action((ids: readonly string[], options: RedeliverOptions) =>
       run.interruptibly(() => redeliver(ids, options, run.terminal, run.signal)),
     );
   webhooks
     .command("verify")
-    .description("Check the signature of a delivery; exit code 1 if it is not right. No gateway is asked.")
-    .argument("[file]", "The body, byte for byte; stdin unless given.")
-    .addOption(repeatableOption("-H, --header <header>", "A header as it came, `Name: value`."))
-    .addOption(new Option("--secret <secret>", "The signing secret, better given as PATCHBAY_WEBHOOK_SECRET."))
+    .description("Verify the signature of a delivery offline. Exit code 1 if it is invalid.")
+    .argument("[file]", "The body, byte for byte (default: stdin).")
+    .addOption(repeatableOption("-H, --header <header>", "A header as received, `Name: value`."))
+    .addOption(new Option("--secret <secret>", "The signing secret; prefer PATCHBAY_WEBHOOK_SECRET."))
     .addOption(
-      new Option("--tolerance <seconds>", "How old the delivery may be; 300 unless given.").argParser(parseSeconds),
+      new Option("--tolerance <seconds>", "Maximum age of the delivery in seconds (default: 300).").argParser(
+        parseSeconds,
+      ),
     )
     .addOption(jsonOption())
     .action((file: string | undefined, options: VerifyOptions) =>
@@ -84,22 +86,22 @@ export function addWebhooks(program: Command, run: Run): void {
 }
 
 function addSettings(webhooks: Command, run: Run): void {
-  withAdminOptions(webhooks.command("show").description("Print where events go, and how that fares.")).action(
+  withAdminOptions(webhooks.command("show").description("Print the receiver and its state.")).action(
     (options: AdminOptions) => run.interruptibly(() => showWebhook(options, run.terminal, run.signal)),
   );
   withAdminOptions(
     webhooks
       .command("set")
-      .description("Say where events go; a new signing secret is printed this once, alone on stdout.")
-      .argument("<url>", "The receiver: https, a public address."),
+      .description("Set the receiver. A new signing secret is printed once, alone on stdout.")
+      .argument("<url>", "URL of the receiver: https, public address."),
   )
-    .addOption(new Option("--disable", "Deliver nothing until it is set again."))
-    .addOption(new Option("--rotate-secret", "Make a new secret; for 24 hours the old one signs too."))
-    .addOption(new Option("--revoke-previous", "End signing with the old secret at once."))
+    .addOption(new Option("--disable", "Stop deliveries until it is set again."))
+    .addOption(new Option("--rotate-secret", "Create a new secret; the old one also signs for 24 hours."))
+    .addOption(new Option("--revoke-previous", "Stop signing with the old secret immediately."))
     .action((url: string, options: WebhookSetOptions) =>
       run.interruptibly(() => setWebhook(url, options, run.terminal, run.signal)),
     );
-  withAdminOptions(webhooks.command("remove").description("Remove the webhook; what waits for delivery is given up."))
+  withAdminOptions(webhooks.command("remove").description("Remove the webhook. Pending deliveries are dropped."))
     .addOption(yesOption())
     .action((options: WebhookRemoveOptions) =>
       run.interruptibly(() => removeWebhook(options, run.terminal, run.signal)),

@@ -64,7 +64,7 @@ export async function setWebhook(
   const webhook = parseReply(webhookView, document, "webhook");
   await write(terminal.stderr, describe(webhook));
   if (webhook.secret !== undefined) {
-    await write(terminal.stderr, "The signing secret, shown this once:\n");
+    await write(terminal.stderr, "The signing secret, shown only once:\n");
     await write(terminal.stdout, `${webhook.secret}\n`);
   }
   await printLine(terminal, "next: patchbay webhooks test");
@@ -92,7 +92,7 @@ async function confirmRemoval(
 ): Promise<string> {
   const reply = await session.call(path);
   const webhook = parseReply(webhookView, await readDocument(reply), "webhook");
-  await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
+  await confirm(`Remove the webhook to ${webhook.url}? Pending deliveries are dropped.`, terminal, signal);
   return reply.headers.get("etag") ?? "*";
 }
 
@@ -115,7 +115,7 @@ export async function listDeliveries(
       delivery.event.job_id,
       delivery.created_at,
     ],
-    nothing: "There are no such deliveries. Send one: patchbay webhooks test",
+    nothing: "No matching deliveries. Send one: patchbay webhooks test",
   };
   await printList(terminal, list, columns, options);
 }
@@ -127,10 +127,10 @@ export async function testWebhook(options: AdminOptions, terminal: Terminal, sig
   const delivery = parseReply(deliveryView, document, "delivery");
   if (delivery.status !== "delivered") {
     const response = delivery.attempts.at(-1)?.response ?? null;
-    throw new CliError(EXIT.upstream, `The receiver did not take it: ${lastOf(delivery) ?? "nothing was sent"}.`, {
+    throw new CliError(EXIT.upstream, `The receiver did not accept it: ${lastOf(delivery) ?? "nothing was sent"}.`, {
       hints: [
-        ...(response === null || response === "" ? [] : [`it answered: ${response}`]),
-        "see what came before: patchbay webhooks list",
+        ...(response === null || response === "" ? [] : [`response: ${response}`]),
+        "see earlier deliveries: patchbay webhooks list",
       ],
       document,
     });
@@ -147,10 +147,10 @@ export async function redeliver(
 ): Promise<void> {
   const isAll = options.failed === true;
   if (isAll === ids.length > 0)
-    throw new CliError(EXIT.usage, "Which deliveries? Give their ids, or --failed for all that were given up.", {
-      hints: ["see them: patchbay webhooks list --status failed"],
+    throw new CliError(EXIT.usage, "Name the deliveries by id, or use --failed for all failed ones.", {
+      hints: ["list them: patchbay webhooks list --status failed"],
     });
-  if (options.from !== undefined && !isAll) throw new CliError(EXIT.usage, "--from goes with --failed.");
+  if (options.from !== undefined && !isAll) throw new CliError(EXIT.usage, "--from requires --failed.");
   const from = options.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.from);
   if (Number.isNaN(from)) throw new CliError(EXIT.usage, "--from must be a time such as 2027-01-31T00:00:00Z.");
   const { session, path } = await open(options, terminal, signal);
@@ -165,7 +165,7 @@ export async function redeliver(
   if (options.json === true) return printJson(terminal, { object: "list", data: redelivered });
   await printLine(
     terminal,
-    redelivered.length === 0 ? "None was given up." : "due now; see how they fare: patchbay webhooks list",
+    redelivered.length === 0 ? "No failed deliveries." : "queued for redelivery; follow them: patchbay webhooks list",
   );
 }
 

@@ -8,7 +8,7 @@ import type { AdminOptions } from "../administer/keys.ts";
 export function addAudioUrl(program: Command, run: Run): void {
   const audioUrl = program
     .command("audio-url")
-    .description("See from where the recordings that apps name by their address are fetched.")
+    .description("Check audio URLs against the allowlist.")
     .addHelpText(
       "before",
       examples(
@@ -20,10 +20,8 @@ export function addAudioUrl(program: Command, run: Run): void {
   withAdminOptions(
     audioUrl
       .command("check")
-      .description(
-        "Judge an address rule by rule, as a request with it would be, and fetch nothing; exit code 2 if it would be refused.",
-      )
-      .argument("<url>", "As an app would send it in `audio.url`."),
+      .description("Check a URL against each rule without fetching it. Exit code 2 if it would be rejected.")
+      .argument("<url>", "The URL, as sent in `audio.url`."),
   ).action((url: string, options: AdminOptions) =>
     run.interruptibly(() => checkAudioUrl(url, options, run.terminal, run.signal)),
   );

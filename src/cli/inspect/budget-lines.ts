@@ -39,9 +39,9 @@ function lineOf(budget: Shown, { unit, spent, limit, atEnd }: Limit, isFirst: bo
   const met = isFirst ? (forecast?.limit_reached_at ?? null) : null;
   return [
     `${bar(part)} ${percent(part, 0)} ${spent} of ${limit} ${unit}`,
-    ...(atEnd === null || end === null ? [] : [`at this pace ${roughly(atEnd)} by ${minute(end)}`]),
-    ...(met === null ? [] : [`its limit is met ${minute(met)}`]),
-    ...(soft !== null && part >= soft ? [`its soft limit of ${percent(soft, 1)} is reached`] : []),
+    ...(atEnd === null || end === null ? [] : [`forecast: ${roughly(atEnd)} by ${minute(end)}`]),
+    ...(met === null ? [] : [`limit will be reached ${minute(met)}`]),
+    ...(soft !== null && part >= soft ? [`soft limit of ${percent(soft, 1)} reached`] : []),
   ].join("; ");
 }
 

@@ -18,7 +18,7 @@ export async function checkAudioUrl(
   const check = parseReply(audioUrlCheck, document, "check of an address");
   if (options.json !== true) await write(terminal.stdout, stripControlCharacters(`${linesOf(check).join("\n")}\n`));
   if (!check.allowed) {
-    const message = `An app that sends this address is refused: ${check.reason ?? ""}.`;
+    const message = `A request with this URL is rejected: ${check.reason ?? ""}.`;
     throw new CliError(exitCodeOf("AUDIO_URL_REJECTED", 400), message, { document });
   }
   if (options.json === true) await printJson(terminal, document);
@@ -29,7 +29,7 @@ const WORDS = { met: "yes", broken: "NO", not_judged: "-" } as const;
 function linesOf({ rules, listed, addresses = [] }: AudioUrlCheck): readonly string[] {
   return [
     ...rules.flatMap(({ outcome, text, message, detail }) => [
-      `${WORDS[outcome].padEnd(5)}${text}${outcome === "not_judged" ? " (not looked at)" : ""}`,
+      `${WORDS[outcome].padEnd(5)}${text}${outcome === "not_judged" ? " (not checked)" : ""}`,
       ...(message === null ? [] : [`     ${message}`]),
       ...(detail === undefined || detail === null ? [] : [`     found: ${detail}`]),
     ]),

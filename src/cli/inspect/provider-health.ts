@@ -14,21 +14,21 @@ export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
 }
 
 type Circuit = ProviderHealth["circuits"][number];
-type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 const STATES: Readonly<Record<Circuit["state"], string>> = {
   closed: "well",
-  open: "rests",
+  open: "unavailable",
   half_open: "on probation",
 };
 
 /** A manual pause takes precedence: it applies to every process. */
-export function stateOf(account: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
+export function stateOf(account: Account, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
   if (pauses.some((pause) => concerns(pause, account))) return "paused";
   return circuit === undefined ? "-" : STATES[circuit.state];
 }
 
-function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Whose): boolean {
+function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Account): boolean {
   return (
     pause.workspace_id === owner && pause.connection === connection && (pause.model === null || pause.model === model)
   );
@@ -46,17 +46,18 @@ export async function showProviderHealth(
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
   const rows = rowsOf(health);
-  if (health.pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(health.pauses)}\n`);
-  if (rows.length === 0) return printLine(terminal, `No provider was called since ${health.since}.`);
+  if (health.pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(health.pauses)}\n`);
+  if (rows.length === 0) return printLine(terminal, `No provider calls since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
   const errors = errorsOf(health);
   if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
-  const only = health.sampled ? ", the latest only: more ended than are read at once" : "";
+  const only = health.sampled ? ", limited to the most recent calls" : "";
   await printLine(
     terminal,
-    `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
+    `STATE is that of the responding process; all other columns cover all processes since ${health.since}${only}.`,
   );
-  if (errors.length > 0) await printLine(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${url}`);
+  if (errors.length > 0)
+    await printLine(terminal, `details of a failure: patchbay requests show REQUEST --admin-url ${url}`);
 }
 
 export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {
@@ -119,7 +120,7 @@ function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
     ]);
 }
 
-function nameOf({ workspace_id: owner, connection, model }: Whose) {
+function nameOf({ workspace_id: owner, connection, model }: Account) {
   return JSON.stringify([owner, connection, model]);
 }
 

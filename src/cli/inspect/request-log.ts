@@ -44,7 +44,7 @@ export async function tailRequests(options: RequestLogOptions, terminal: Termina
   const first = await readList(openedLog.session, openedLog.log, Math.min(LATEST, options.limit ?? USUAL_LINES));
   const printedIds = new Set<string>();
   let latestMs = await printNew(first.data, printedIds, options, terminal);
-  await printLine(terminal, "Following the request log. Ctrl-C ends it.");
+  await printLine(terminal, "Following the request log. Press Ctrl-C to stop.");
   for (;;) {
     await wait(POLL_MS, undefined, { signal });
     const newRecords = await readNew(openedLog, latestMs).catch((error: unknown) => {
@@ -102,7 +102,7 @@ async function print(request: ListedRequestView, options: RequestLogOptions, ter
 function line(request: ListedRequestView): string {
   const { purpose, attempts, audio_seconds: seconds } = request;
   const calls = attempts.map(({ provider, model, outcome }) =>
-    outcome === "succeeded" ? `${provider} ${model}` : `${provider} ${model} (${outcome ?? "under way"})`,
+    outcome === "succeeded" ? `${provider} ${model}` : `${provider} ${model} (${outcome ?? "in progress"})`,
   );
   return [
     request.created_at,

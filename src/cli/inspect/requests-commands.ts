@@ -8,7 +8,7 @@ import { type RequestOptions, showRequest } from "./requests.ts";
 export function addRequests(program: Command, run: Run): void {
   const requests = program
     .command("requests")
-    .description("See what was asked, and why it went where it went.")
+    .description("Inspect the request log and routing decisions.")
     .addHelpText(
       "before",
       examples(
@@ -20,11 +20,11 @@ export function addRequests(program: Command, run: Run): void {
     );
   requests
     .command("show")
-    .description("Print the record of one request: what was asked, each target, each call, its cost.")
-    .argument("<id>", "The X-Request-Id of the answer.")
-    .addOption(new Option("--json", "Print the whole record: exactly one JSON document on stdout."))
-    .addOption(new Option("--workspace <workspace>", "As an administrator of this workspace, by slug or id."))
-    .addOption(new Option("--admin-url <url>", "As the operator: address of the admin listener."))
+    .description("Print the record of a request: its parameters, targets, calls and cost.")
+    .argument("<id>", "The X-Request-Id of the response.")
+    .addOption(new Option("--json", "Print the whole record as one JSON document."))
+    .addOption(new Option("--workspace <workspace>", "Workspace to administer, by slug or id."))
+    .addOption(new Option("--admin-url <url>", "Address of the admin listener (operators only)."))
     .addOption(urlOption())
     .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
     .action(async (id: string, options: RequestOptions) => {
@@ -34,21 +34,21 @@ export function addRequests(program: Command, run: Run): void {
     command
       .addOption(workspaceOption())
       .addOption(new Option("--admin-url <url>", "Address of the admin listener: the requests of all workspaces."))
-      .addOption(new Option("--app <id>", "Only this app's."))
-      .addOption(new Option("--key <id>", "Only this key's."))
-      .addOption(new Option("--outcome <outcome>", "Only these.").choices(REQUEST_OUTCOMES))
-      .addOption(new Option("--code <code>", "Only those that ended with this code."))
-      .addOption(limitOption("How many at most, or to begin with; 20 unless given."))
-      .addOption(new Option("--json", "Print each request as a line of JSON."))
+      .addOption(new Option("--app <id>", "Filter by app."))
+      .addOption(new Option("--key <id>", "Filter by key."))
+      .addOption(new Option("--outcome <outcome>", "Filter by outcome.").choices(REQUEST_OUTCOMES))
+      .addOption(new Option("--code <code>", "Filter by error code."))
+      .addOption(limitOption("Maximum number, or the number shown first (default: 20)."))
+      .addOption(new Option("--json", "Print one JSON document per line."))
       .addOption(urlOption())
       .addOption(adminKeyOption());
   log(requests.command("list").alias("ls").description("List requests, newest first."))
-    .addOption(new Option("--from <time>", "Not before this time, such as 2027-01-31T00:00:00Z."))
-    .addOption(new Option("--to <time>", "Before this time."))
+    .addOption(new Option("--from <time>", "Start time, such as 2027-01-31T00:00:00Z."))
+    .addOption(new Option("--to <time>", "End time (exclusive)."))
     .action(async (options: RequestLogOptions) => {
       await run.interruptibly(() => listRequests(options, run.terminal, run.signal));
     });
-  log(requests.command("tail").description("Show the latest requests, and each new one as it ends.")).action(
+  log(requests.command("tail").description("Show the latest requests and follow new ones.")).action(
     async (options: RequestLogOptions) => {
       await run.interruptibly(() => tailRequests(options, run.terminal, run.signal));
     },

@@ -39,7 +39,9 @@ function lines(record: RequestRecordView): readonly string[] {
       : [
           row(
             "owner",
-            record.workspace === null ? "nobody" : `${record.workspace}  ${record.app ?? ""}  ${record.key ?? ""}`,
+            record.workspace === null
+              ? "none (no valid key)"
+              : `${record.workspace}  ${record.app ?? ""}  ${record.key ?? ""}`,
           ),
         ]),
     row("request", `${record.id}  ${record.created_at}  ${record.endpoint}`),
@@ -74,7 +76,7 @@ function describePurpose({ requested, applied, source, reason }: NonNullable<Req
 function describeCandidate(candidate: RecordedCandidateView): string {
   const { position, provider, model, missing, health, paused_until: until, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
-  const rest = until === undefined ? "  resting" : `  paused by hand until ${until}`;
+  const rest = until === undefined ? "  resting" : `  paused manually until ${until}`;
   const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
   return `${position}${name}  ${outcome.replaceAll("_", " ")}${lackNote}`;
 }
@@ -93,7 +95,7 @@ function describeCall(attempt: RecordedAttemptView): string {
     charge_usd: usd,
   } = attempt;
   const seconds = finishedAt === null ? [] : [`${(Date.parse(finishedAt) - Date.parse(startedAt)) / 1000} s`];
-  return [position, outcome ?? "under way", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
+  return [position, outcome ?? "in progress", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
 }
 
 function failureRows({ position, provider_error: error }: RecordedAttemptView): readonly string[] {
@@ -111,7 +113,7 @@ function proofRows({ position, receipts }: RecordedAttemptView): readonly string
 }
 
 function list(names: readonly string[]): string {
-  return names.length === 0 ? "nothing in particular" : names.join(", ");
+  return names.length === 0 ? "no options" : names.join(", ");
 }
 
 function row(name: string, text: string): string {

@@ -39,12 +39,12 @@ export type ExplainRoute = (
 export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute): void {
   const command = program
     .command("route")
-    .description("See where requests go.")
+    .description("Explain where requests are routed.")
     .command("explain")
     .description(
-      "Decide a request as the gateway would; nothing is called, changed or billed. From what is stored, with every provider taken for healthy; by the gateway itself, as it sees them now, where one is named or has the embedded database.",
+      "Explain the routing of a request without calling, changing or billing anything. By default, it reads the database and assumes that all providers are healthy. With a gateway address or the embedded database, the running gateway answers with current health.",
     )
-    .argument("[file]", "The recording; not given: what the options say of it, or nothing is known of it.")
+    .argument("[file]", "The recording. Without it, the options describe the recording.")
     .addHelpText(
       "before",
       examples(
@@ -57,36 +57,34 @@ export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute)
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
-    .addOption(
-      new Option("--app <app>", "Whose request it would be: an app's id, or workspace/app; its slug with --workspace."),
-    )
-    .addOption(new Option("--key <id>", "The same by a stored key's id."))
+    .addOption(new Option("--app <app>", "App of the request: an id, workspace/app, or a slug with --workspace."))
+    .addOption(new Option("--key <id>", "API key of the request, by id."))
     .addOption(
       new Option(
         "--api-key <key>",
-        "The same by the key itself (PATCHBAY_API_KEY); with --admin-url or --workspace the key that asks the gateway.",
+        "API key of the request (PATCHBAY_API_KEY). With --admin-url or --workspace, the administrator key.",
       ),
     )
-    .addOption(new Option("--request <id>", "What was decided of a request that is on record."))
+    .addOption(new Option("--request <id>", "Explain a recorded request."))
     .addOption(new Option("--chat <file>", "The JSON body of a chat, instead of a recording."))
     .addOption(new Option("--translate", "A translation instead of a transcription."))
     .addOption(new Option("--to-language <text>", "Language to translate into."))
     .addOption(
       new Option(
         "--route-version <version>",
-        "By a version of the route that serves it: `draft`, or a number. What serves unless given.",
+        "Version of the route: `draft` or a number (default: the published version).",
       ).argParser(parseVersion),
     )
-    .addOption(new Option("--route <id>", "By the draft, or --route-version, of this route instead."))
-    .addOption(new Option("--seconds <n>", "Length of a recording that is not at hand.").argParser(parseAmount))
+    .addOption(new Option("--route <id>", "Use the draft, or --route-version, of this route."))
+    .addOption(new Option("--seconds <n>", "Duration of the recording in seconds.").argParser(parseAmount))
     .addOption(
-      new Option("--bytes <n>", "Its size; as of 16-bit WAV, or of 128 kbit/s, unless given.").argParser(parseAmount),
+      new Option("--bytes <n>", "Size of the recording (default: 16-bit WAV or 128 kbit/s).").argParser(parseAmount),
     )
-    .addOption(new Option("--channels <n>", "Its channels; 1 unless given.").argParser(parseAmount))
-    .addOption(new Option("--audio-format <format>", "Its format; wav unless given.").choices(AUDIO_FORMATS))
-    .addOption(new Option("--admin-url <url>", "Ask the gateway with this admin listener, as the operator."))
-    .addOption(new Option("--workspace <workspace>", "Ask the gateway as an administrator of this workspace."))
-    .addOption(new Option("--url <url>", "Address of the gateway, with --workspace (PATCHBAY_URL)."))
+    .addOption(new Option("--channels <n>", "Number of channels (default: 1).").argParser(parseAmount))
+    .addOption(new Option("--audio-format <format>", "Format of the recording (default: wav).").choices(AUDIO_FORMATS))
+    .addOption(new Option("--admin-url <url>", "Address of the admin listener to ask (operators only)."))
+    .addOption(new Option("--workspace <workspace>", "Workspace to administer, by slug or id."))
+    .addOption(new Option("--url <url>", "Address of the gateway, used with --workspace (PATCHBAY_URL)."))
     .addOption(configOption())
     .addOption(jsonOption());
   addFieldOptions(command).action(async (file: string | undefined, options: Omit<ExplainOptions, "fields">) => {

@@ -54,7 +54,7 @@ const AMOUNTS = ["CALLS", "FAILED", "AUDIO S", "TOKENS IN", "TOKENS OUT", "CHARG
 
 /** Rows newest first, then a total for each billing class. */
 function lines({ data, totals, group_by: groups, from, to }: UsageTable): string {
-  if (data.length === 0) return `Nothing was used from ${from} until ${to}.\n`;
+  if (data.length === 0) return `No usage from ${from} until ${to}.\n`;
   const columns = USAGE_GROUPS.filter((group) => groups.includes(group));
   const head = [...columns.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
   const rows = data.map((row) => [...columns.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);

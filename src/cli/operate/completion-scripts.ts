@@ -116,7 +116,7 @@ function fishOption({ names, description, takesValue, choices }: CompletedOption
   return [...flags, ...value, `-d ${quote(description)}`].join(" ");
 }
 
-/** For bash and zsh: each word selects a subcommand, or is an option whose value comes next. */
+/** For bash and zsh: each word selects a subcommand, or is an option with its value next. */
 function walk(table: Table): readonly string[] {
   return [
     'case "$place $word" in',

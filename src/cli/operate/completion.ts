@@ -16,7 +16,7 @@ type Shell = keyof typeof SCRIPTS;
 export function addCompletion(program: Command, run: Run): void {
   program
     .command("completion")
-    .description("Print a script that lets a shell complete commands, options and their values.")
+    .description("Print a shell completion script.")
     .addHelpText(
       "before",
       examples(

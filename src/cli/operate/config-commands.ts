@@ -17,7 +17,7 @@ interface ConfigOptions {
 export function addConfig(program: Command, run: Run): void {
   const config = program
     .command("config")
-    .description("Check, show or describe the configuration.")
+    .description("Validate or print the configuration, or print its schema.")
     .addHelpText(
       "before",
       examples(
@@ -28,13 +28,13 @@ export function addConfig(program: Command, run: Run): void {
     );
   config
     .command("validate")
-    .description("Report all faults of the configuration; exit code 9 if there are any.")
+    .description("Validate the configuration and list all errors. Exit code 9 if there are any.")
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ConfigOptions) => validateConfiguration(options, run.terminal));
   config
     .command("print")
-    .description("Print the configuration as it counts: defaults filled in, secrets masked.")
+    .description("Print the effective configuration: with defaults, secrets masked.")
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ConfigOptions) => printConfiguration(options, run.terminal));
@@ -49,7 +49,7 @@ async function validateConfiguration(options: ConfigOptions, terminal: Terminal)
   const name = loaded.file ?? "the environment (there is no patchbay.yaml)";
   if (options.json === true)
     await write(terminal.stdout, `${JSON.stringify({ ok: true, file: loaded.file, warnings: loaded.warnings })}\n`);
-  else await write(terminal.stdout, `OK: ${name} has no faults\n`);
+  else await write(terminal.stdout, `OK: ${name} is valid\n`);
 }
 
 async function printConfiguration(options: ConfigOptions, terminal: Terminal): Promise<void> {

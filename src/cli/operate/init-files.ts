@@ -37,7 +37,7 @@ connections:
   # - { id: local, kind: openai-compatible, base_url: "\${env:LOCAL_STT_URL}", models: { whisper: { capabilities: [audio_input] } } }
 
 # A route is an ordered list of targets: the first that can do everything a request requires, and is healthy, serves it.
-# Take the sandbox out of a route once a provider stands in it: its text is no transcript.
+# Remove the sandbox from a route once it has a provider: its text is simulated.
 routes:
   - id: speech
     targets:

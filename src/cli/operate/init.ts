@@ -21,10 +21,8 @@ const FILES = [
 export function addInit(program: Command, run: Run): void {
   program
     .command("init")
-    .description(
-      `Write a commented ${CONFIGURATION_NAME} and ${VARIABLES_NAME}; files that are there are never replaced.`,
-    )
-    .argument("[directory]", "Where to, created if it is missing; the working directory unless given.")
+    .description(`Write a commented ${CONFIGURATION_NAME} and ${VARIABLES_NAME}. Existing files are never overwritten.`)
+    .argument("[directory]", "Target directory, created if missing (default: the working directory).")
     .addHelpText("before", examples("patchbay init", "patchbay init /etc/patchbay"))
     .addOption(jsonOption())
     .action((directory: string | undefined, options: InitOptions) => init(directory ?? ".", options, run.terminal));
@@ -71,7 +69,10 @@ function inTheWay(paths: readonly string[]): CliError {
     EXIT.conflict,
     `Nothing was written: ${paths.join(" and ")} ${paths.length === 1 ? "is" : "are"} there already.`,
     {
-      hints: ["name another directory: patchbay init DIRECTORY", "or check what is there: patchbay config validate"],
+      hints: [
+        "name another directory: patchbay init DIRECTORY",
+        "or check the existing files: patchbay config validate",
+      ],
     },
   );
 }

@@ -68,30 +68,30 @@ export function addOperations(program: Command, run: Run, { operations }: { read
   addConsole(program, run, operations);
   program
     .command("apply")
-    .description("Bring the objects of the configuration file into force on running gateways, and print what differed.")
+    .description("Apply the objects of the configuration file to running gateways, and print the changes.")
     .addHelpText("before", examples("patchbay apply", "patchbay apply --dry-run", "patchbay apply --json"))
     .addOption(configOption())
-    .addOption(new Option("--dry-run", "Print the difference and change nothing."))
+    .addOption(new Option("--dry-run", "Print the changes without applying them."))
     .addOption(jsonOption())
     .action(async (options: ApplyFileOptions) => {
       run.exitCode = await operations.apply(options, run.terminal);
     });
   program
     .command("doctor")
-    .description("Check this installation: each finding is ok, warn or fail, with how to fix it.")
+    .description("Check this installation. Each result is ok, warn or fail, with a fix.")
     .addHelpText("before", examples("patchbay doctor", "patchbay doctor --call", "patchbay doctor --json"))
     .addOption(configOption())
     .addOption(jsonOption())
-    .addOption(new Option("--call", "Also see whether each provider's address answers; no credential is sent."))
+    .addOption(new Option("--call", "Also check that provider addresses respond. No credentials are sent."))
     .action(async (options: DoctorOptions) => {
       run.exitCode = await operations.doctor(options, run.terminal);
     });
   program
     .command("down")
-    .description("Stop the gateway that runs on the embedded database of this installation.")
+    .description("Stop the gateway of this installation (embedded database only).")
     .addHelpText("before", examples("patchbay down", "patchbay down --purge", "patchbay down --purge --yes --json"))
     .addOption(configOption())
-    .addOption(new Option("--purge", "Delete what it kept in its data directory too; what that is is listed first."))
+    .addOption(new Option("--purge", "Also delete its data. The affected files are listed first."))
     .addOption(yesOption())
     .addOption(jsonOption())
     .action((options: DownOptions) =>
@@ -105,24 +105,24 @@ export function addOperations(program: Command, run: Run, { operations }: { read
 function addConsole(program: Command, run: Run, operations: Operations): void {
   program
     .command("console")
-    .description("Print the address of the operator's console, as a link that signs in.")
+    .description("Print a sign-in link for the operator's console.")
     .addHelpText(
       "before",
       examples("patchbay console", "patchbay console --no-key", "patchbay console --url http://127.0.0.1:9081 --json"),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(configOption())
-    .addOption(new Option("--no-key", "The address alone: whoever opens it types the key."))
+    .addOption(new Option("--no-key", "Print the address without the key."))
     .addOption(
       new Option(
         "--url <url>",
-        `Address of the admin listener (default: that of the configuration, ${DEFAULT_ADMIN_URL} unless it says otherwise).`,
+        `Address of the admin listener (default: from the configuration, ${DEFAULT_ADMIN_URL} if not set).`,
       ),
     )
     .addOption(
       new Option(
         "--api-key <key>",
-        "The operator's key (PATCHBAY_API_KEY; default: that of the configuration, or the one a gateway started here saved).",
+        "The operator key (PATCHBAY_API_KEY; default: from the configuration, or the one saved by a gateway started here).",
       ),
     )
     .addOption(jsonOption())
@@ -138,23 +138,23 @@ function addKept(program: Command, run: Run, operations: Operations): void {
   program
     .command("backup")
     .description(
-      "Write an embedded installation, its database, objects and secrets, into one file. Stop the gateway first.",
+      "Back up an embedded installation (database, objects and secrets) to one file. Stop the gateway first.",
     )
-    .argument("<file>", "The file to write, or a directory to write one into.")
+    .argument("<file>", "Target file, or a directory for it.")
     .addHelpText("before", examples("patchbay backup /backups", "patchbay backup patchbay.tar --no-secrets"))
     .addOption(configOption())
-    .addOption(new Option("--no-secrets", "Leave out key-pepper, encryption-key and the saved API keys."))
+    .addOption(new Option("--no-secrets", "Exclude key-pepper, encryption-key and the saved API keys."))
     .addOption(jsonOption())
     .action(async (target: string, options: BackupOptions) => {
       run.exitCode = await operations.backup(target, options, run.terminal);
     });
   program
     .command("restore")
-    .description("Put a backup back into the data directory, once every byte of it is checked.")
-    .argument("<file>", "What `patchbay backup` wrote.")
+    .description("Restore a backup into the data directory, after verifying it completely.")
+    .argument("<file>", "A file written by `patchbay backup`.")
     .addHelpText("before", examples("patchbay restore /backups/patchbay-20261121T030000Z.tar"))
     .addOption(configOption())
-    .addOption(new Option("--force", "Replace what the data directory holds now."))
+    .addOption(new Option("--force", "Replace the current content of the data directory."))
     .addOption(jsonOption())
     .action(async (file: string, options: RestoreOptions) => {
       run.exitCode = await operations.restore(file, options, run.terminal);
@@ -182,13 +182,16 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     });
   program
     .command("audit")
-    .description("See that nobody changed the audit log.")
+    .description("Verify the integrity of the audit log.")
     .command("verify")
-    .description(
-      "Check every entry's hash, each chain, and the last signed checkpoint; exit code 1 if anything is wrong.",
-    )
+    .description("Verify every entry's hash, each chain, and the last signed checkpoint. Exit code 1 if a check fails.")
     .addHelpText("before", examples("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
-    .addOption(new Option("--workspace <workspace>", "Only this one's, by slug or id; `platform`: the platform's own."))
+    .addOption(
+      new Option(
+        "--workspace <workspace>",
+        "Filter by workspace, by slug or id; `platform`: entries outside of workspaces.",
+      ),
+    )
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (options: AuditVerifyOptions) => {
@@ -200,11 +203,11 @@ function addKept(program: Command, run: Run, operations: Operations): void {
 function addSecrets(program: Command, run: Run, operations: Operations): void {
   const secrets = program
     .command("secrets")
-    .description("The keys that stored secrets are sealed with, and the pepper of API keys.");
+    .description("Rotate the encryption keys of stored secrets, or replace the pepper of API keys.");
   secrets
     .command("rotate")
     .description(
-      "Wrap every data key anew with the first of secrets.encryption_keys, and tell what still needs each key. On a server database while everything runs.",
+      "Rewrap every data key with the first of secrets.encryption_keys, and report what still needs each key. Works online with a server database.",
     )
     .addHelpText("before", examples("patchbay secrets rotate", "patchbay secrets rotate --json"))
     .addOption(configOption())
@@ -215,7 +218,7 @@ function addSecrets(program: Command, run: Run, operations: Operations): void {
   secrets
     .command("replace-pepper")
     .description(
-      "Make the pepper of the configuration the database's own, where it is another one: every API key ends, and those of the file are made anew by the next start.",
+      "Adopt the configured pepper for the database. If it differs, all API keys become invalid; those in the file are recreated at the next start.",
     )
     .addHelpText("before", examples("patchbay secrets replace-pepper", "patchbay secrets replace-pepper --yes --json"))
     .addOption(configOption())

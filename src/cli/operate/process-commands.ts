@@ -52,20 +52,23 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
       ),
     )
     .addOption(configOption())
-    .addOption(new Option("--host <host>", "Address to listen on; wins over the file."))
-    .addOption(new Option("--port <port>", "Port to listen on; wins over the file.").argParser(parsePort))
+    .addOption(new Option("--host <host>", "Address to listen on; overrides the file."))
+    .addOption(new Option("--port <port>", "Port to listen on; overrides the file.").argParser(parsePort))
     .addOption(
-      new Option("--admin-port <port>", "Port of the admin listener; wins over the file.").argParser(parsePort),
+      new Option("--admin-port <port>", "Port of the admin listener; overrides the file.").argParser(parsePort),
     )
     .addOption(
-      new Option("--processes <n>", "Gateways that share one port and one database, at most one for each core.")
+      new Option(
+        "--processes <n>",
+        "Number of gateway processes that share the port and database, at most one per core.",
+      )
         .argParser(parseProcesses)
         .default(1),
     )
     .addOption(
       new Option(
         "--new-database",
-        "Create an empty embedded database, even though the data directory has secrets or objects of another one.",
+        "Create an empty embedded database even if the data directory contains secrets or objects of another one.",
       ),
     )
     .action(async (options: UpFlags) => {
@@ -77,13 +80,13 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
 export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {
   program
     .command("worker")
-    .description("Work on jobs beside gateways on the same PostgreSQL.")
+    .description("Start a job worker next to gateways on the same PostgreSQL server.")
     .addHelpText("before", examples("patchbay worker", "patchbay worker --config patchbay.yaml --admin-port 8091"))
     .addOption(configOption())
     .addOption(
       new Option(
         "--admin-port <port>",
-        "Port for /metrics, /healthz and /readyz (default: server.admin.port, if nobody else has it).",
+        "Port for /metrics, /healthz and /readyz (default: server.admin.port, if it is free).",
       ).argParser(parsePort),
     )
     .action(async ({ config, adminPort }: { config?: string; adminPort?: number }) => {

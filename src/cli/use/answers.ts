@@ -43,7 +43,7 @@ export async function readAnswerStream(
       await write(terminal.stdout, terminal.stdout.isTTY === true ? stripControlCharacters(text) : text);
     }
   }
-  throw new CliError(EXIT.upstream, "The stream ended before the answer did.");
+  throw new CliError(EXIT.upstream, "The stream ended before the response was complete.");
 }
 
 export function streamError(document: unknown): CliError {
@@ -66,15 +66,14 @@ export async function reportWarnings(document: unknown, terminal: Terminal): Pro
     await printLine(terminal, `warning ${asString(warning["code"]) ?? ""}: ${asString(warning["message"]) ?? ""}`);
 }
 
-export function saySimulated(terminal: Terminal, what = "recognised"): Promise<void> {
-  return printLine(terminal, `simulated: no provider was called, nothing was ${what}`);
+export function saySimulated(terminal: Terminal): Promise<void> {
+  return printLine(terminal, "Simulated response. No provider was called.");
 }
 
 /** Prints notes for people in addition to the result. */
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
   await reportWarnings(document, terminal);
-  if (response.headers.get("x-svc-simulated") === "true")
-    await saySimulated(terminal, asRecord(document)["object"] === "chat" ? "thought of" : "recognised");
+  if (response.headers.get("x-svc-simulated") === "true") await saySimulated(terminal);
   if (response.headers.get("x-svc-idempotent-replay") === "true")
     await printLine(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
   const requestId = response.headers.get("x-request-id");

@@ -25,10 +25,10 @@ export async function findAudio(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<AudioArgument> {
-  if (sample && argument !== undefined) throw new CliError(EXIT.usage, "Give a FILE or --sample, not both.");
+  if (sample && argument !== undefined) throw new CliError(EXIT.usage, "Use either FILE or --sample, not both.");
   if (sample) return fileAt(samplePath());
   if (argument === undefined)
-    throw new CliError(EXIT.usage, "Which audio? Give a FILE, `-` for stdin, or --sample.", {
+    throw new CliError(EXIT.usage, "No audio. Use a FILE, `-` for stdin, or --sample.", {
       hints: ["try: patchbay transcribe --sample"],
     });
   if (argument === "-") return spoolStdin(terminal, signal);

@@ -16,11 +16,8 @@ import { EXIT_CODE_HELP } from "../exit-codes.ts";
 export function addChat(program: Command, run: Run): void {
   const command = program
     .command("chat")
-    .description("Ask a chat model by a running gateway; the answer is printed while it is made.")
-    .argument(
-      "[message...]",
-      "What to ask; `-` among the words stands for stdin, which is also read when there are none.",
-    )
+    .description("Send a message to a chat model through a running gateway and stream the answer.")
+    .argument("[message...]", "The message. `-` is replaced by stdin, which is also read without a message.")
     .addHelpText(
       "before",
       examples(

@@ -51,25 +51,23 @@ export interface ChatFieldOptions {
 
 export function addChatOptions(command: Command): Command {
   return command
-    .addOption(new Option("--system <text>", "Instructions that stand before the conversation."))
+    .addOption(new Option("--system <text>", "System message before the conversation."))
     .addOption(repeatableOption("--image <file>", "A png, jpeg, webp or gif file sent with the message."))
     .addOption(repeatableOption("--audio <file>", "A wav or mp3 file sent with the message."))
-    .addOption(
-      new Option("--messages <file>", "The conversation so far: a JSON list of messages, oldest first; `-` for stdin."),
-    )
+    .addOption(new Option("--messages <file>", "Earlier messages: a JSON array, oldest first; `-` for stdin."))
     .addOption(new Option("--max-tokens <n>", doc("max_tokens")).argParser(parseNumber))
     .addOption(new Option("--temperature <n>", doc("temperature")).argParser(parseNumber))
     .addOption(new Option("--top-p <n>", doc("top_p")).argParser(parseNumber))
     .addOption(new Option("--seed <n>", doc("seed")).argParser(parseNumber))
     .addOption(repeatableOption("--stop <text>", doc("stop")))
-    .addOption(new Option("--stream", `${doc("stream")} So it is unless --json is given.`))
-    .addOption(new Option("--no-stream", "Wait for the whole answer; then sending again is safe."))
+    .addOption(new Option("--stream", `${doc("stream")} Default without --json.`))
+    .addOption(new Option("--no-stream", "Wait for the whole answer, which makes retries safe."))
     .addOption(new Option("--tools <file>", `${doc("tools")} A JSON list.`))
     .addOption(new Option("--tool-choice <choice>", `${doc("tool_choice")} none, auto, required or a tool's name.`))
     .addOption(new Option("--parallel-tool-calls", doc("parallel_tool_calls")))
     .addOption(new Option("--no-parallel-tool-calls", "Send `parallel_tool_calls: false`.").hideHelp())
     .addOption(new Option("--response-format <format>", doc("response_format")).choices(["text", "json_object"]))
-    .addOption(new Option("--schema <file>", "A JSON Schema that the answer must fit.").conflicts("responseFormat"))
+    .addOption(new Option("--schema <file>", "JSON Schema of the answer.").conflicts("responseFormat"))
     .addOption(new Option("--purpose <label>", doc("purpose")))
     .addOption(new Option("--purpose-policy <policy>", doc("purpose_policy")).choices(["fallback", "strict"]))
     .addOption(new Option("--response-profile <profile>", doc("response_profile")).choices(PROFILES))

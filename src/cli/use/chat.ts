@@ -60,7 +60,7 @@ async function send(
 ): Promise<Response> {
   const isStream = fields["stream"] === true;
   if (isStream && options.idempotencyKey !== undefined)
-    throw new CliError(EXIT.usage, "A stream takes no --idempotency-key; leave out --stream.");
+    throw new CliError(EXIT.usage, "--idempotency-key cannot be used with a stream; remove --stream.");
   const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
   try {
     return await session.call("/v1/chat", {
@@ -109,7 +109,7 @@ async function question(words: readonly string[], options: ChatOptions, terminal
   const parts = await attachments(options, terminal);
   if (prompt.trim() === "" && parts.length === 0) {
     if (options.messages !== undefined) return null;
-    throw new CliError(EXIT.usage, "What should be asked? Give a MESSAGE, or `-` for stdin.", {
+    throw new CliError(EXIT.usage, "No message. Use a MESSAGE, or `-` for stdin.", {
       hints: ['try: patchbay chat "Name three uses of a patch bay"'],
     });
   }
@@ -152,7 +152,7 @@ function typeOf(file: string, types: Readonly<Record<string, string>>, option: s
   const type = types[extname(file).toLowerCase()];
   if (type !== undefined) return type;
   const endings = Object.keys(types).join(", ");
-  throw new CliError(EXIT.usage, `${option} takes files whose name ends in ${endings}; ${file} does not.`);
+  throw new CliError(EXIT.usage, `${option} accepts files that end in ${endings}; ${file} does not.`);
 }
 
 async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> {
@@ -166,8 +166,7 @@ async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> 
 async function reportEnd(document: unknown, terminal: Terminal): Promise<void> {
   const answer = asRecord(document);
   const reason = asString(answer["finish_reason"]);
-  if (reason === "length")
-    await printLine(terminal, "The answer stops at the most tokens that were allowed (--max-tokens).");
+  if (reason === "length") await printLine(terminal, "The answer was cut off at the token limit (--max-tokens).");
   if (reason === "content_filter") await printLine(terminal, "The provider's content filter ended the answer.");
   const usage = asRecord(answer["usage"]);
   const { input_tokens: input, output_tokens: output } = usage;

@@ -19,7 +19,7 @@ import { addFieldOptions } from "./transcription-options.ts";
 export function addTranscribe(program: Command, run: Run): void {
   const command = program
     .command("transcribe")
-    .description("Turn audio into text by a running gateway.")
+    .description("Transcribe audio with a running gateway.")
     .addHelpText(
       "before",
       examples(
@@ -40,7 +40,7 @@ export function addTranscribe(program: Command, run: Run): void {
 export function addTranslate(program: Command, run: Run): void {
   const command = program
     .command("translate")
-    .description("Turn audio into text of another language by a running gateway; into English unless told otherwise.")
+    .description("Translate speech to text with a running gateway (default: into English).")
     .addHelpText(
       "before",
       examples(
@@ -58,7 +58,7 @@ export function addTranslate(program: Command, run: Run): void {
 
 function audioOptions(command: Command, verb: string): Command {
   return sendingOptions(command, verb)
-    .addOption(new Option("--json", "Print the whole answer: exactly one JSON document on stdout."))
+    .addOption(new Option("--json", "Print the whole response as one JSON document."))
     .addOption(new Option("--format <format>", "Print the result in this format.").choices(RESPONSE_FORMATS))
     .addOption(outputOption());
 }
@@ -77,7 +77,7 @@ export function sendingOptions(command: Command, verb: string): Command {
 export function addListen(program: Command, run: Run): void {
   program
     .command("listen")
-    .description("Hand a workspace's webhook events to a receiver on this machine, as they happen.")
+    .description("Forward a workspace's webhook events to a local receiver.")
     .addHelpText(
       "before",
       examples(
@@ -85,9 +85,9 @@ export function addListen(program: Command, run: Run): void {
         "patchbay listen --forward-to localhost:3000 --workspace acme --api-key $ADMIN_KEY",
       ),
     )
-    .addOption(new Option("--forward-to <url>", "The receiver.").makeOptionMandatory())
+    .addOption(new Option("--forward-to <url>", "URL of the receiver.").makeOptionMandatory())
     .addOption(workspaceOption())
-    .addOption(new Option("--json", "Print each delivery as a line of JSON."))
+    .addOption(new Option("--json", "Print one JSON document per delivery."))
     .addOption(urlOption())
     .addOption(adminKeyOption())
     .action(async (options: ListenOptions) => {

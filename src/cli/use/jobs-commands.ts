@@ -21,7 +21,7 @@ import { addFieldOptions } from "./transcription-options.ts";
 export function addJobs(program: Command, run: Run): void {
   const jobs = program
     .command("jobs")
-    .description("Transcribe long recordings as durable jobs, which outlive restarts.")
+    .description("Transcribe long recordings as durable jobs that survive restarts.")
     .addHelpText(
       "before",
       examples(
@@ -35,16 +35,16 @@ export function addJobs(program: Command, run: Run): void {
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   addSubmit(jobs, run);
   withConnectionOptions(jobs.command("list").alias("ls").description("List the app's jobs, newest first."))
-    .addOption(new Option("--status <status>", "Only jobs in this state.").choices(JOB_STATUSES))
+    .addOption(new Option("--status <status>", "Filter by state.").choices(JOB_STATUSES))
     .addOption(limitOption())
     .action((options: JobListOptions) => run.interruptibly(() => listJobs(options, run.terminal, run.signal)));
-  one(jobs.command("get").description("Print where a job stands.")).action((id: string, options: JobOptions) =>
+  one(jobs.command("get").description("Print the state of a job.")).action((id: string, options: JobOptions) =>
     run.interruptibly(() => showJob(id, options, run.terminal, run.signal)),
   );
   withResult(
     jobs
       .command("wait")
-      .description("Wait until a job has ended, then print its transcript; exit code 8 if there is none."),
+      .description("Wait until a job has ended, then print its transcript. Exit code 8 if it has none."),
   ).action((id: string, options: JobResultOptions) =>
     run.interruptibly(() => waitForJob(id, options, run.terminal, run.signal)),
   );
@@ -53,7 +53,7 @@ export function addJobs(program: Command, run: Run): void {
       run.interruptibly(() => printJobResult(id, options, run.terminal, run.signal)),
   );
   one(
-    jobs.command("cancel").description("Cancel a job; one that has ended stays as it is, and its state is printed."),
+    jobs.command("cancel").description("Cancel a job and print its state. A job that has ended is not changed."),
   ).action((id: string, options: JobOptions) =>
     run.interruptibly(() => cancelJob(id, options, run.terminal, run.signal)),
   );
@@ -62,7 +62,7 @@ export function addJobs(program: Command, run: Run): void {
 function addSubmit(jobs: Command, run: Run): void {
   const command = jobs
     .command("submit")
-    .description("Submit a recording; prints the job's id as soon as it is safe.")
+    .description("Submit a recording and print the job's id once it is stored.")
     .addHelpText(
       "before",
       examples(
@@ -72,7 +72,7 @@ function addSubmit(jobs: Command, run: Run): void {
       ),
     )
     .addOption(jsonOption())
-    .addOption(new Option("--wait", "Wait for its end and print the transcript, as `jobs wait` does."));
+    .addOption(new Option("--wait", "Wait for the transcript and print it, like `jobs wait`."));
   addFieldOptions(sendingOptions(command, "Submit"), "job").action((file: string | undefined, options: SubmitOptions) =>
     run.interruptibly(() => submitJob(file, options, run.terminal, run.signal)),
   );
@@ -80,7 +80,7 @@ function addSubmit(jobs: Command, run: Run): void {
 
 function withResult(command: Command): Command {
   return one(command)
-    .addOption(new Option("--format <format>", "The transcript in this form, at no cost.").choices(EXPORT_FORMATS))
+    .addOption(new Option("--format <format>", "Format of the transcript; conversion is free.").choices(EXPORT_FORMATS))
     .addOption(outputOption());
 }
 

@@ -81,7 +81,7 @@ export async function listJobs(options: JobListOptions, terminal: Terminal, sign
   const columns = {
     head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
     row: (one: Job) => [one.job_id, markedState(one), audioSeconds(one), one.created_at, one.error?.code ?? ""],
-    nothing: "There are no such jobs. Submit one: patchbay jobs submit FILE",
+    nothing: "No matching jobs. Submit one: patchbay jobs submit FILE",
   };
   await printList(terminal, list, columns, options);
 }
@@ -108,7 +108,7 @@ export async function waitForJob(
     if (signal.aborted)
       await printLine(
         terminal,
-        `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`,
+        `The job continues. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`,
       );
     throw error;
   });
@@ -143,8 +143,8 @@ export async function cancelJob(
   const found = parseReply(readableJob, document, "job");
   await write(terminal.stdout, `${found.status}\n`);
   if (found.status === "processing")
-    await printLine(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
-  else if (found.status !== "cancelled") await printLine(terminal, "It had ended before; nothing was changed.");
+    await printLine(terminal, `It stops at the end of its current stage: patchbay jobs wait ${id}`);
+  else if (found.status !== "cancelled") await printLine(terminal, "It had already ended; nothing was changed.");
 }
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
@@ -212,7 +212,8 @@ async function printEnded(
 async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
   if (result !== null || url === null) return result;
   // Only a path on the gateway itself: the key is sent to no other host.
-  if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
+  if (!url.startsWith("/v1/"))
+    throw new CliError(EXIT.upstream, "The result's address does not belong to the gateway.");
   return session.document(url);
 }
 

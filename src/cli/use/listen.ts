@@ -39,7 +39,7 @@ export async function listen(options: ListenOptions, terminal: Terminal, signal:
     });
     if (response !== null) await forwardAll(response, { receiver, workspace, forwarded, options, terminal, signal });
     signal.throwIfAborted();
-    await printLine(terminal, "The stream ended; connecting again.");
+    await printLine(terminal, "The stream ended; reconnecting.");
     await wait(RECONNECT_MS, undefined, { signal });
   }
 }
@@ -78,7 +78,10 @@ async function forwardAll(response: Response, forwarding: Forwarding): Promise<v
 
 async function greet(data: Readonly<Record<string, unknown>>, { terminal, receiver, workspace }: Forwarding) {
   const secret = asString(data["secret"]);
-  await printLine(terminal, `Forwarding the events of workspace ${workspace} to ${receiver.href}. Ctrl-C ends it.`);
+  await printLine(
+    terminal,
+    `Forwarding the events of workspace ${workspace} to ${receiver.href}. Press Ctrl-C to stop.`,
+  );
   await printLine(
     terminal,
     secret === null

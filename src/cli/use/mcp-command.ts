@@ -10,7 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 export function addMcp(program: Command, run: Run): void {
   program
     .command("mcp")
-    .description("Offer a running gateway as tools to a Model Context Protocol client, over stdin and stdout.")
+    .description("Serve a running gateway as tools to a Model Context Protocol client over stdin and stdout.")
     .addHelpText(
       "before",
       examples("patchbay mcp", "patchbay mcp --jobs", "patchbay mcp --url https://speech.acme.example"),
@@ -29,9 +29,13 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
   // Checked first: otherwise each tool would report an invalid address to a model.
   gatewayUrl(options.url, terminal);
   if (stdin.isTTY === true)
-    throw new CliError(EXIT.usage, "A Model Context Protocol client speaks on stdin, which is the keyboard here.", {
-      hints: ['name it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
-    });
+    throw new CliError(
+      EXIT.usage,
+      "This command expects a Model Context Protocol client on stdin, which is a terminal here.",
+      {
+        hints: ['add it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
+      },
+    );
   // Loaded here because no other command needs them.
   const [{ serveStdio, StdioServerTransport }, { makeToolServer }] = await Promise.all([
     import("@modelcontextprotocol/server/stdio"),

@@ -34,7 +34,10 @@ export interface AudioSending {
 export async function sendAudio(sending: AudioSending): Promise<Response> {
   const { argument, fields, options, terminal, signal } = sending;
   if (isStreamed(fields) && options.idempotencyKey !== undefined)
-    throw new CliError(EXIT.usage, "A stream takes no --idempotency-key; leave out --stream and --mode realtime.");
+    throw new CliError(
+      EXIT.usage,
+      "--idempotency-key cannot be used with a stream; remove --stream and --mode realtime.",
+    );
   const audio = await findAudio(argument, options.sample === true, terminal, signal);
   try {
     return await send(sending, audio);
@@ -81,7 +84,7 @@ function isStreamed(fields: AudioSending["fields"]): boolean {
 export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Promise<void> {
   return printLine(
     terminal,
-    `To fetch the answer if the work was done: the same command with --idempotency-key ${idempotencyKey}`,
+    `To fetch the result if the work was done, repeat the command with --idempotency-key ${idempotencyKey}`,
   );
 }
 

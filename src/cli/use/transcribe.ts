@@ -24,7 +24,7 @@ interface Task {
 const TRANSCRIBE: Task = { command: "transcribe", request: "transcription", doing: "transcribing" };
 const TRANSLATE: Task = { command: "translate", request: "translation", doing: "translating" };
 
-/** Formats whose result is the whole JSON answer; for others it is `content`. */
+/** Formats with the whole JSON answer as their result; for others it is `content`. */
 const JSON_FORMATS = new Set(["json", "verbose_json", "diarized_json"]);
 
 type Run = (
@@ -53,7 +53,7 @@ async function run(task: Task, ...[argument, options, terminal, signal]: Paramet
   if (jobId !== null) await printLine(terminal, `next: patchbay jobs wait ${jobId}`);
   else if (options.sample === true && options.json !== true) {
     const requestId = response.headers.get("x-request-id");
-    if (requestId !== null) await printLine(terminal, `where it went, and why: patchbay requests show ${requestId}`);
+    if (requestId !== null) await printLine(terminal, `routing details: patchbay requests show ${requestId}`);
     await printLine(terminal, `next: patchbay ${task.command} FILE --format srt -o FILE.srt`);
   }
 }
@@ -63,7 +63,7 @@ export function requestFields(options: TranscribeOptions, request: Task["request
   const { format } = options;
   if (format === undefined) return fields;
   if (fields["response_format"] !== undefined && fields["response_format"] !== format)
-    throw new CliError(EXIT.usage, "--format and --response-format ask for two different things.");
+    throw new CliError(EXIT.usage, "--format and --response-format contradict each other.");
   return { ...fields, response_format: format };
 }
 

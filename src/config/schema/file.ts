@@ -26,20 +26,22 @@ export const adminListener = section({
     .array(HOST_NAME)
     .default([])
     .describe(
-      "Host names, without a port, that the admin listener answers to besides addresses, `localhost`, `host` and the host of `public_url`; such as the name of a service that Prometheus scrapes.",
+      "Host names, without a port, that the admin listener accepts in addition to addresses, `localhost`, `host` and the host of `public_url`; such as the name of a service that Prometheus scrapes.",
     ),
 });
 
 export const serverSection = section({
   host: HOST.default("127.0.0.1").describe("Address the gateway listens on; `0.0.0.0` for all."),
   port: PORT.default(8080).describe("Port the gateway listens on; 0 picks a free one."),
-  public_url: optionalOrNull(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
+  public_url: optionalOrNull(HTTP_URL).describe(
+    "URL at which callers reach the gateway; not set: built from host and port.",
+  ),
   admin: adminListener.nullable().prefault({}).describe("Listener for metrics and administration; `null` for none."),
   nat64: z
     .boolean()
     .default(false)
     .describe(
-      "This machine reaches IPv4 hosts by NAT64 and DNS64: an address in `64:ff9b::/96` that a caller's name leads to is judged by the IPv4 address in it. Else it is refused.",
+      "This machine reaches IPv4 hosts by NAT64 and DNS64: an address in `64:ff9b::/96` is checked by its embedded IPv4 address. Default: such addresses are rejected.",
     ),
 });
 
@@ -48,18 +50,18 @@ const objectsSection = z.discriminatedUnion("kind", [
     kind: z
       .literal("file")
       .describe(
-        "Large objects in `objects` below `data_dir`; processes on several machines need one they share, or `s3`.",
+        "Large objects in `objects` below `data_dir`; processes on several machines need a shared directory, or `s3`.",
       ),
   }),
   section({
     kind: z.literal("s3").describe("Large objects in an S3-compatible store."),
     bucket: z.string().min(1).describe("Bucket."),
     region: optionalOrNull(z.string().min(1)).describe(
-      "Region; not set: the driver's own search, or `us-east-1` where there is an `endpoint`.",
+      "Region; not set: the driver's default, or `us-east-1` where there is an `endpoint`.",
     ),
     endpoint: optionalOrNull(HTTP_URL).describe("Address of the store; not set: Amazon's."),
-    prefix: z.string().default("").describe("Put before every object's name."),
-    access_key_id: textOrNull().describe("Access key; not set: the driver's own search."),
+    prefix: z.string().default("").describe("Prefix of every object's name."),
+    access_key_id: textOrNull().describe("Access key; not set: the driver's default."),
     secret_access_key: textOrNull().meta(SECRET_MARK).describe("Secret of the access key."),
     force_path_style: z.boolean().default(false).describe("Bucket in the path instead of the host name."),
   }),
@@ -78,7 +80,7 @@ const storageSection = section({
     "PostgreSQL to use; not set: `DATABASE_URL`, and without that the embedded database in `data_dir`.",
   ),
   listen_url: POSTGRES_URL.describe(
-    "The same database straight at its server, where `database_url` leads to a transaction pooler such as PgBouncer: for notifications and session locks. Not set: `database_url`.",
+    "Direct connection to the same database, if `database_url` points to a transaction pooler such as PgBouncer: used for notifications and session locks. Not set: `database_url`.",
   ),
   migrate_url: POSTGRES_URL.describe(
     "The same database as the owner of the schema; not set: `PATCHBAY_MIGRATE_URL`, else `database_url`.",
@@ -102,14 +104,14 @@ function splitKeys(entry: string): readonly string[] {
 const secretsSection = section({
   key_pepper: textOrNull()
     .meta(SECRET_MARK)
-    .describe("Secret that API keys are hashed with; made in `data_dir` when absent on the embedded database."),
+    .describe("Secret that API keys are hashed with; created in `data_dir` if missing with the embedded database."),
   encryption_keys: z
     .array(z.string())
     .default([])
     .transform((entries) => entries.flatMap(splitKeys))
     .meta(SECRET_MARK)
     .describe(
-      "Keys that seal stored secrets: the first encrypts, all decrypt; an entry may hold several, with a comma or a line break between them. Made in `data_dir` when absent on the embedded database.",
+      "Keys that encrypt stored secrets: the first encrypts, all decrypt. An entry may contain several, separated by a comma or a line break. Created in `data_dir` if missing with the embedded database.",
     ),
 });
 
@@ -138,9 +140,9 @@ const planSection = section({
 
 export const configurationFile = section({
   server: serverSection.prefault({}).describe("Listeners."),
-  storage: storageSection.prefault({}).describe("Where things are kept."),
+  storage: storageSection.prefault({}).describe("Storage of data."),
   secrets: secretsSection.prefault({}).describe("Secrets of the installation."),
-  limits: limitsSection.prefault({}).describe("Limits, as `GET /v1/melimits` shows them."),
+  limits: limitsSection.prefault({}).describe("Limits, as returned by `GET /v1/melimits`."),
   retention: section({
     request_days: z
       .int()
@@ -178,8 +180,8 @@ export const configurationFile = section({
     .default([])
     .describe("What the gateway charges; a model without a price is provider-billed."),
   plans: z.array(planSection).default([]).describe("Plans workspaces may have."),
-  connections: z.array(connectionSection).default([]).describe("The platform's provider accounts."),
-  routes: z.array(routeSection).default([]).describe("The platform's routes."),
+  connections: z.array(connectionSection).default([]).describe("Shared provider accounts."),
+  routes: z.array(routeSection).default([]).describe("Shared routes."),
   workspaces: z.array(workspaceSection).default([]).describe("Workspaces with their apps and keys."),
 });
 

@@ -47,7 +47,7 @@ export const limitsSection = section({
     .min(0)
     .max(16_777_216)
     .default(262_144)
-    .describe("Results up to this size stand in the job itself; larger ones behind `result_url`."),
+    .describe("Results up to this size are included in the job; larger ones are at `result_url`."),
   result_url_ttl_seconds: z.int().min(1).max(86_400).default(900).describe("How long a `result_url` works."),
   sync_timeout_seconds: z
     .int()
@@ -61,7 +61,7 @@ export const limitsSection = section({
     .min(1)
     .max(1_000_000)
     .default(120)
-    .describe("Fetches of `audio.url` per minute and app; a job waits for its own."),
+    .describe("Fetches of `audio.url` per minute and app; jobs wait for a free slot."),
   max_audio_url_domains: z
     .int()
     .min(0)
@@ -88,7 +88,7 @@ export const limitsSection = section({
     .min(1)
     .max(20)
     .default(5)
-    .describe("Targets tried for one request, and over all attempts of a job."),
+    .describe("Maximum targets tried for one request, or for all attempts of a job."),
   webhook_max_attempts: z.int().min(1).max(8).default(8).describe("Deliveries tried for one webhook event."),
   webhook_timeout_seconds: z
     .int()
@@ -102,11 +102,11 @@ export const limitsSection = section({
     .max(604_800)
     .default(21_600)
     .describe("A job not finished this long after its submission fails."),
-  job_concurrency: z.int().min(1).max(256).default(8).describe("Jobs one process works on at once."),
+  job_concurrency: z.int().min(1).max(256).default(8).describe("Concurrent jobs per process."),
   worker_grace_seconds: z
     .int()
     .min(0)
     .max(86_400)
     .default(900)
-    .describe("How long a stopping worker may finish the calls it has in flight."),
+    .describe("How long a stopping worker may finish calls in progress."),
 });

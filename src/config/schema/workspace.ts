@@ -15,14 +15,14 @@ import { routeSection } from "../../contract/set-up/route.ts";
 import { DOMAINS, SECRET } from "./kit.ts";
 
 const budgetSection = section({
-  period: z.enum(PERIODS).describe("When the budget starts anew (UTC); `total` never."),
+  period: z.enum(PERIODS).describe("When the budget resets (UTC); `total` never resets."),
   ...budgetLimits,
 });
 
 const keySection = section({
   id: ID.describe("Name of the key, unique in its workspace."),
   secret: SECRET.describe(
-    "The key itself: 24 to 128 visible ASCII characters; with an `svc_` prefix its checksum must hold.",
+    "The key itself: 24 to 128 visible ASCII characters; with an `svc_` prefix its checksum must be valid.",
   ),
   name: nameField,
   role: roleField,
@@ -32,7 +32,7 @@ const keySection = section({
 const appSection = section({
   id: ID.describe("Name of the app, unique in its workspace."),
   ...appFields,
-  budgets: z.array(budgetSection).default([]).describe("Budgets; a request that could exceed one is refused."),
+  budgets: z.array(budgetSection).default([]).describe("Budgets; a request that could exceed one is rejected."),
   keys: z.array(keySection).default([]).describe("Keys of the app."),
 });
 
@@ -56,14 +56,14 @@ export const workspaceSection = section({
   connections: z
     .array(connectionSection)
     .default([])
-    .describe("The workspace's own provider accounts; one with a platform connection's id replaces it here."),
+    .describe("The workspace's own provider accounts; one with the id of a shared connection replaces it."),
   routes: z
     .array(routeSection)
     .default([])
-    .describe("Routes visible to this workspace only; they may name platform and own connections."),
+    .describe("Routes visible to this workspace only; they may use shared and own connections."),
   audio_url_domains: DOMAINS.max(20)
     .default([])
-    .describe("First allowlist for `audio.url`; afterwards the workspace rules it."),
+    .describe("Initial allowlist for `audio.url`; the workspace manages it afterwards."),
   apps: z.array(appSection).default([]).describe("Apps of the workspace."),
   admin_keys: z.array(adminKeySection).default([]).describe("Keys of workspace administrators."),
 });

@@ -105,7 +105,7 @@ export const APP_CONTRACTS = {
     summary: "Delete an app without active keys",
     description: "Its revoked keys and its budgets are deleted too. Its jobs, requests and usage are kept.",
     headers: optionalMatch,
-    responses: { 200: json("It is gone.", deletedView) },
+    responses: { 200: json("Deleted.", deletedView) },
     errors: CHANGE_ERRORS,
   }),
 };

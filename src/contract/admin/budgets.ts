@@ -71,7 +71,7 @@ export const BUDGET_CONTRACTS = {
     headers: optionalMatch,
     responses: {
       200: jsonWithEtag("The budget, replaced.", budgetView),
-      201: jsonWithEtag("The budget, made.", budgetView),
+      201: jsonWithEtag("The budget, created.", budgetView),
     },
     errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
   }),
@@ -81,7 +81,7 @@ export const BUDGET_CONTRACTS = {
     operationId: "deleteBudget",
     summary: "Delete an app's budget for a period",
     headers: optionalMatch,
-    responses: { 200: json("It is gone.", deletedView) },
+    responses: { 200: json("Deleted.", deletedView) },
     errors: CHANGE_ERRORS,
   }),
 };

@@ -110,7 +110,7 @@ export const deleteConnectionContracts = mirrorForAllOwners({
   summary: "Delete a provider account that no published route uses",
   description: "Accepted jobs that have not run yet continue with the other targets of their route.",
   headers: optionalMatch,
-  responses: { 200: json("It is gone.", deletedView) },
+  responses: { 200: json("Deleted.", deletedView) },
   errors,
 });
 

@@ -83,7 +83,7 @@ export const deletePlanContract = operatorEndpoint({
   operationId: "deletePlan",
   summary: "Delete a plan that no workspace uses",
   headers: optionalMatch,
-  responses: { 200: json("It is gone.", deletedView) },
+  responses: { 200: json("Deleted.", deletedView) },
   errors: CHANGE_ERRORS,
 });
 

@@ -9,7 +9,7 @@ export const HEALTH_LIMITS = { calls: 5_000, errors: 20 } as const;
 
 const count = z.int().min(0);
 const ms = count.nullable();
-const whose = {
+const accountModel = {
   workspace_id: z.string().nullable().describe("Workspace that owns the account. Null: shared."),
   connection: z.string(),
   model: z.string(),
@@ -17,7 +17,7 @@ const whose = {
 const OUTCOME = "As in the request's record: `succeeded`, `failed:<kind>`, `unknown` or `aborted`.";
 
 const circuit = z.strictObject({
-  ...whose,
+  ...accountModel,
   state: z
     .enum(["closed", "open", "half_open"])
     .describe("`open`: in cooldown. `half_open`: the cooldown is over, and one call decides."),
@@ -29,7 +29,7 @@ const circuit = z.strictObject({
 });
 
 const seenModel = z.strictObject({
-  ...whose,
+  ...accountModel,
   provider: z.string(),
   calls: count,
   succeeded: count,
@@ -37,7 +37,7 @@ const seenModel = z.strictObject({
     "Neither `succeeded` nor `aborted`. The outcome of calls abandoned by their caller is unknown.",
   ),
   duration_p50_ms: ms.describe(
-    "Of successful calls, except live sessions and jobs, whose duration depends on the speaker or the queue. Null: none.",
+    "Of successful calls, except live sessions and jobs: their duration depends on the speaker or the queue. Null: none.",
   ),
   duration_p95_ms: ms.describe("Like `p50_ms`."),
   outcomes: z

@@ -54,7 +54,7 @@ export const explanationRequest = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe(
-      "Other fields of the request besides its audio, as its own endpoint accepts them: `diarization`, `purpose`, `mode`… For a chat, `messages` is optional; the default is one short text.",
+      "Other fields of the request, without its audio, as accepted by its endpoint: `diarization`, `purpose`, `mode`… For a chat, `messages` is optional; the default is one short text.",
     ),
   recording: recording
     .describe("Absent: unknown, like for a job's URL; checks that depend on it are skipped.")
@@ -64,7 +64,7 @@ export const explanationRequest = z.strictObject({
     .string()
     .min(1)
     .max(200)
-    .describe("Route whose draft is compared with the live version. Default: the route of this request.")
+    .describe("Route with the draft that is compared with the live version. Default: the route of this request.")
     .optional(),
   version: z.int().min(1).max(2_147_483_647).describe("Version to compare instead of the draft.").optional(),
 });

@@ -155,7 +155,7 @@ export const deleteRouteContracts = mirrorForAllOwners({
   summary: "Delete a route that no app, key or purpose uses",
   description: "Accepted jobs continue. A route recreated under its id continues the version numbers.",
   headers: optionalMatch,
-  responses: { 200: json("It is gone.", deletedView) },
+  responses: { 200: json("Deleted.", deletedView) },
   errors,
 });
 

@@ -42,7 +42,7 @@ const failure = z
   );
 
 export const sandboxFault = z.strictObject({
-  provider: SIMULATED_PROVIDERS.optional().describe("Provider whose wire format is affected. Default: all."),
+  provider: SIMULATED_PROVIDERS.optional().describe("Provider with the affected wire format. Default: all."),
   model: z.string().min(1).max(200).optional().describe("Model as sent to the provider. Default: all."),
   times: z.int().min(1).max(MOST_TIMES).optional().describe("Remaining calls. Default: until it is removed."),
   failure,

@@ -97,7 +97,7 @@ export const deleteWorkspaceContract: EndpointContract = operatorEndpoint({
   description:
     "Its administrators' keys, webhook, allow-list, connections and routes are deleted too. Its audit log, requests and usage are kept.",
   headers: optionalMatch,
-  responses: { 200: json("It is gone.", deletedView) },
+  responses: { 200: json("Deleted.", deletedView) },
   errors: CHANGE_ERRORS,
 });
 

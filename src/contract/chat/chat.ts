@@ -8,7 +8,7 @@ import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "../transc
 const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/u, "1 to 64 letters, digits, _ or -");
 /** Descriptions of ten thousand characters occur in practice; the limit of the whole body bounds the rest. */
 const DESCRIPTION = z.string().max(65_536);
-/** A JSON object whose contents only the provider interprets: a schema, or arguments that match one. */
+/** A JSON object that only the provider interprets: a schema, or arguments that match one. */
 const jsonObject = z.record(z.string(), z.unknown());
 
 export const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...cacheControl });
@@ -17,7 +17,10 @@ export const imagePart = z.strictObject({
   image_url: z.strictObject({
     url: z
       .string()
-      .refine(isImageUrl, "must be a data: URL of a png, jpeg, webp or gif image in base64; no other URL is taken")
+      .refine(
+        isImageUrl,
+        "must be a data: URL of a png, jpeg, webp or gif image in base64; other URLs are not accepted",
+      )
       .describe("A `data:` URL. Other URLs are neither fetched nor forwarded."),
     detail: z
       .enum(["auto", "low", "high", "original"])
@@ -39,7 +42,7 @@ const textContent = z.preprocess(emptyText, texts);
 const userContent = z.preprocess(
   emptyText,
   z.union([z.string(), z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart])).min(1)], {
-    error: "must be text, or a list of text, image_url and input_audio parts; video is not taken",
+    error: "must be text, or a list of text, image_url and input_audio parts; video is not supported",
   }),
 );
 

@@ -51,7 +51,7 @@ export const deleteSttWebhookContract: EndpointContract = {
   description: "Pending deliveries are abandoned. The delivery log is kept for its seven days.",
   auth: "key",
   headers: optionalMatch,
-  responses: { 200: json("It is gone.", webhookDeleted) },
+  responses: { 200: json("Deleted.", webhookDeleted) },
   errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED"],
 };
 

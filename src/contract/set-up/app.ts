@@ -50,11 +50,11 @@ export const appFields = {
 export const keyFields = {
   scopes: z.array(z.enum(SCOPES)).default(["transcribe", "chat", "jobs"]).describe("Permissions of the key."),
   expires_at: expiryField,
-  route: routeReference.describe("Route instead of the app's."),
-  audio_input_override: routeReference.describe("Route of audio requests instead of the app's."),
+  route: routeReference.describe("Route that overrides the app's."),
+  audio_input_override: routeReference.describe("Route of audio requests that overrides the app's."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key only."),
   audio_purpose_policy: optionalOrNull(PURPOSE_POLICY).describe(
-    "Policy instead of the app's; the stricter of this and the request's applies.",
+    "Policy that overrides the app's; the stricter of this and the request's applies.",
   ),
   quota: quotaSection.prefault({}).describe("Quota of this key; the smaller of this and the app's applies."),
 };

@@ -65,7 +65,7 @@ export async function upsertKey(
     .execute();
 }
 
-/** Revokes keys whose `managed_by` is `file` and which the file no longer contains. */
+/** Revokes keys with `managed_by` = `file` that the file no longer contains. */
 export async function revokeUnlistedKeys(tx: Transacting, listedHashes: readonly Buffer[]): Promise<void> {
   const stale = tx
     .updateTable("api_keys")

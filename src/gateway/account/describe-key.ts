@@ -112,7 +112,7 @@ function hasModelFor({ targets }: Pick<Route, "targets">, capability: Capability
   return targets.some((target) => isCapable(target, capability));
 }
 
-/** A purpose whose route has no model for the context counts as disabled, because a request with it falls back in the same way. */
+/** A purpose on a route without a model for the context counts as disabled, because a request with it falls back in the same way. */
 function toEntry(purpose: Purpose, route: Route | undefined, served: readonly Capability[]): PurposeEntry {
   const isUsable = route !== undefined && served.some((capability) => hasModelFor(route, capability));
   return {

@@ -13,7 +13,7 @@ export interface Payer {
   /** The applied purpose. */
   readonly purpose: string | null;
   readonly testMode: boolean;
-  /** The workspace has a plan, whose credits pay for audio [budgets.plan-credits]. */
+  /** The workspace has a plan with credits that pay for audio [budgets.plan-credits]. */
   readonly hasPlan: boolean;
 }
 

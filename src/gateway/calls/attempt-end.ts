@@ -33,7 +33,7 @@ export function logFailedAttempt(
 
 /** The response is never read, because the caller disconnected. */
 export function callerGone(): GatewayError {
-  return new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
+  return new GatewayError("REQUEST_TIMEOUT", { message: "The caller disconnected, and the work was stopped." });
 }
 
 /** Why a call was aborted: the revoked authorization if that is the signal's reason, otherwise the caller hung up. */

@@ -54,5 +54,5 @@ function overBudget(exceeded: BudgetExceeded): GatewayErrorOptions {
 
 const CREDITS_REQUIRED: GatewayErrorOptions = {
   message:
-    "The workspace's plan does not cover this request: plain chat draws on its monthly tokens, everything else on its credits. Add credits, or connect an own provider account.",
+    "The workspace's plan does not cover this request: plain chat uses its monthly tokens, everything else its credits. Add credits, or connect your own provider account.",
 };

@@ -21,11 +21,11 @@ export interface CallJournal {
   announce?(): Promise<void>;
   /** Called when the first byte of a request that is not free is sent. */
   dispatched?(): void;
-  /** Ends an attempt whose answer was not used. */
+  /** Ends an attempt that returned an unused answer. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
   /** Sets a doubtful answer aside while another target is called: its attempt stays open, and its target is not called again. */
   setAside(failure: FailedAttempt): Promise<void>;
-  /** Ends an attempt that was set aside and whose answer is not returned. */
+  /** Ends an attempt that was set aside without returning its answer. */
   drop(settlement: Settlement): Promise<void>;
   /**
    * Commits before the first poll that the provider keeps data of the run, which has to be deleted there. Also called for providers that answer at once and

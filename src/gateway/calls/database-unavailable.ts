@@ -27,7 +27,7 @@ export function throwIfDatabaseUnavailable(error: unknown): never {
 /** Nothing was started, or nothing that a retry with the same key would repeat. */
 export function databaseUnavailable(cause: unknown): GatewayError {
   return new GatewayError("OVERLOADED", {
-    message: "The gateway's database is not available at the moment. Nothing was sent to a provider.",
+    message: "The gateway's database is unavailable. Nothing was sent to a provider.",
     retryAfterSeconds: 2,
     cause,
   });
@@ -37,7 +37,7 @@ export function databaseUnavailable(cause: unknown): GatewayError {
 export function changeUnconfirmed(cause: unknown): GatewayError {
   return new GatewayError("OVERLOADED", {
     message:
-      "The gateway's database became unavailable before it confirmed the change. It may have been made: look before you send the request again.",
+      "The gateway's database became unavailable before it confirmed the change. It may have been made: check before you send the request again.",
     retryable: false,
     cause,
   });
@@ -47,7 +47,7 @@ export function changeUnconfirmed(cause: unknown): GatewayError {
 export function resultNotStored(cause: unknown): GatewayError {
   return new GatewayError("PROVIDER_RESULT_UNKNOWN", {
     message:
-      "The request was sent to a provider, and the gateway's database was not available to store what came of it. Nothing was charged and no other provider was tried.",
+      "The request was sent to a provider, but the gateway's database was unavailable, so its result could not be stored. Nothing was charged and no other provider was tried.",
     cause,
   });
 }

@@ -66,9 +66,9 @@ export function exhaustedError(
 function exhaustedMessage(attemptLimit: number | null): string {
   const what =
     attemptLimit === null
-      ? "Every eligible target of the route was tried and failed, or is resting."
-      : `${attemptLimit} targets of the route were tried and failed, and one request tries no more.`;
-  return `${what} Nothing was charged; retry in a while.`;
+      ? "Every eligible target of the route failed or is unavailable."
+      : `${attemptLimit} targets of the route failed, the maximum for one request.`;
+  return `${what} Nothing was charged. Retry later.`;
 }
 
 function limitDetail(attemptLimit: number | null): { readonly max_attempts_per_request?: number } {
@@ -104,7 +104,7 @@ function rejected(what: string, attempts: readonly object[]): GatewayError {
 function featureNotDelivered(attempts: readonly object[]): GatewayError {
   return new GatewayError("FEATURE_NOT_DELIVERED", {
     message:
-      "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete answer was withheld.",
+      "A provider answered without a requested feature, and no other target could serve the request. The incomplete answer was withheld.",
     details: { attempts },
   });
 }
@@ -120,7 +120,7 @@ export function chatExhausted(
   if (allRejected(failures, considered)) return rejected("these messages", attempts);
   return new GatewayError("all_providers_exhausted", {
     message: keyBurned
-      ? `${attemptLimit === null ? "All eligible targets" : `${attemptLimit} targets`} of the route were tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again.`
+      ? `${attemptLimit === null ? "All eligible targets" : `${attemptLimit} targets`} of the route failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again.`
       : exhaustedMessage(attemptLimit),
     details: { reason: "exhausted", attempts, ...limitDetail(attemptLimit) },
     retryable: !keyBurned,
@@ -132,11 +132,11 @@ export function chatExhausted(
 export function streamBroke(kind: FailureKind, charge = "What was sent is not charged."): GatewayError {
   if (kind === "feature_dropped")
     return new GatewayError("FEATURE_NOT_DELIVERED", {
-      message: `The answer, now that it is whole, lacks a feature that was asked for. ${charge}`,
+      message: `The complete answer lacks a requested feature. ${charge}`,
     });
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message: `The provider fell silent before the end of its answer. ${charge}`,
+        message: `The provider stopped sending before the end of its answer. ${charge}`,
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
         message: `The provider's stream broke before the end of its answer. ${charge}`,
@@ -163,7 +163,7 @@ export function outcomeUnknown(
   kind: "unknown" | "timeout",
   { advice, wasFollowed = false }: AfterUnknown = {},
 ): GatewayError {
-  const explanation = `Whether it did the work is unknown; nothing was charged and ${wasFollowed ? "what was tried after it failed" : "no other provider was tried after it"}.`;
+  const explanation = `Whether it did the work is unknown; nothing was charged and ${wasFollowed ? "the calls after it failed" : "no other provider was tried"}.`;
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
         message: `The provider did not answer before the deadline. ${explanation}${advice === undefined ? "" : ` ${advice}`}`,

@@ -44,7 +44,7 @@ export function createProviderDeletions(database: Database, services: Services):
   }
   function inBackground(work: Promise<unknown>): void {
     const settled = work
-      .catch((error: unknown) => services.logger.error({ err: error }, "could not delete at the provider"))
+      .catch((error: unknown) => services.logger.error({ err: error }, "could not delete a recording at the provider"))
       .finally(() => running.delete(settled));
     running.add(settled);
   }
@@ -62,7 +62,7 @@ export function createProviderDeletions(database: Database, services: Services):
       const failed = await readFailedDeletions(bypassRls(database, "claim").db, REPORTED);
       for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {
         const facts = { deletion_id: id, subject, account, provider, provider_id: runId, failure: lastFailure };
-        services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still keeps a recording");
+        services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still has a recording");
       }
       return failed.length;
     },
@@ -91,7 +91,7 @@ async function deleteOne(
     attempt: claimed.attempt,
     failure,
   };
-  if (state === "failed") services.logger.error(facts, "the provider keeps a recording that it was to delete");
+  if (state === "failed") services.logger.error(facts, "deletion abandoned: the recording remains at the provider");
   else services.logger.warn(facts, "a deletion at the provider failed and will be tried again");
 }
 
@@ -121,7 +121,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
     if (error instanceof ProviderError) return error.kind;
     services.logger.error(
       { err: error, deletion_id: claimed.id },
-      "a deletion at the provider met a fault of the gateway",
+      "a deletion at the provider failed with an internal error",
     );
     return "fault";
   }

@@ -35,7 +35,7 @@ export function refusalError(
     case "profile_not_allowed":
       return invalidRequest(
         "response_profile",
-        "The route does not allow response_profile to be chosen by the request. Leave the field out.",
+        "The route does not allow requests to set response_profile. Omit the field.",
       );
     case "no_model":
       return new GatewayError("NO_HEALTHY_PROVIDER", {
@@ -45,7 +45,7 @@ export function refusalError(
       });
     case "unsupported":
       return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
-        message: `No target of the route can do all that was asked; lacking: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature or use a route that has it.`,
+        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.`,
         details: {
           missing: refusal.missing,
           candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
@@ -54,7 +54,7 @@ export function refusalError(
     case "credits_required":
       return unpricedForPlan();
     case "unhealthy":
-      // A chat route whose circuits are all open counts as exhausted [chat.exhausted].
+      // A chat route with all circuits open counts as exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
         ...describeUnavailability(refusal.rests),
         retryable: true,
@@ -67,7 +67,7 @@ export function refusalError(
 function unpricedForPlan(): GatewayError {
   return new GatewayError("CREDITS_REQUIRED", {
     message:
-      "The workspace's plan pays for priced models only, and no model of the route that could serve this request has a price. Use a route with priced models, or connect an own provider account.",
+      "The workspace's plan covers priced models only, and no model of the route that could serve this request has a price. Use a route with priced models, or connect your own provider account.",
   });
 }
 
@@ -83,7 +83,7 @@ function describeUnavailability(
   const [first] = pauses.toSorted((left, right) => left.secondsLeft - right.secondsLeft);
   if (first === undefined)
     return {
-      message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
+      message: "Every target that could serve this request is unavailable after repeated failures. Retry later.",
       details: { reason: "unhealthy" },
       retryAfterSeconds: RETRY_AFTER_FAILURES_SECONDS,
     };
@@ -92,8 +92,8 @@ function describeUnavailability(
   const longest = isEach ? MOST_RETRY_AFTER_SECONDS : RETRY_AFTER_FAILURES_SECONDS;
   return {
     message: isEach
-      ? `Every target that could serve this request was paused by hand, until ${until} or until somebody resumes it: no provider failed. Retry then.`
-      : `Every target that could serve this request is resting after repeated failures, or was paused by hand (until ${until}, or until somebody resumes it). Retry in a while.`,
+      ? `Every target that could serve this request is paused manually until ${until} or until it is resumed earlier. No provider failed. Retry then.`
+      : `Every target that could serve this request is unavailable after repeated failures, or paused manually (until ${until}, or until it is resumed earlier). Retry later.`,
     details: { reason: "unhealthy", paused_until: until },
     retryAfterSeconds: Math.max(1, Math.min(first.secondsLeft, longest)),
   };
@@ -103,11 +103,11 @@ const NO_MODEL = {
   audio_input: {
     reason: "no_audio_model",
     message:
-      "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
+      "The route of this key has no audio model. Assign a route with a speech model, or set an audio_input override.",
   },
   chat: {
     reason: "no_chat_model",
-    message: "The route of this key holds no chat model. Route the key to one.",
+    message: "The route of this key has no chat model. Assign a route with one.",
   },
 } as const;
 

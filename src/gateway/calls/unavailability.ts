@@ -38,7 +38,7 @@ export type UnavailabilityServices = Pick<GatewayServices, "circuits" | "directo
 /** A caller, or what a job stores of it. */
 export type PlanHolder = Pick<Principal, "testMode" | "workspace"> | Pick<Payer, "testMode" | "hasPlan">;
 
-/** For decisions whose calls are made later: a target that is unavailable now may be available by then, but a missing price remains. */
+/** For decisions with later calls: a target that is unavailable now may be available by then, but a missing price remains. */
 export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): UnavailabilityOf {
   const hasPlan = "hasPlan" in holder ? holder.hasPlan : holder.workspace.plan !== null;
   if (!hasPlan || holder.testMode) return () => null;

@@ -60,7 +60,7 @@ export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage | null):
 function historyIgnored(fields: readonly HistoryField[]): Warning {
   return {
     code: "HISTORY_FIELDS_IGNORED",
-    message: `The model that served this request does not take ${fields.join(", ")} of earlier messages; left out.`,
+    message: `The model that served this request does not accept ${fields.join(", ")} of earlier messages; omitted.`,
     param: "messages",
     details: { fields },
   };
@@ -70,7 +70,7 @@ function schemaRewritten(position: number): Warning {
   return {
     code: "TOOL_SCHEMA_REWRITTEN",
     message:
-      "The model that served this request takes no anyOf, oneOf, allOf, not, const or enum at the top of a tool's schema; it was sent the merged properties, and the whole schema in the description.",
+      "The model that served this request does not accept anyOf, oneOf, allOf, not, const or enum at the top level of a tool's schema. The merged properties were sent instead, with the complete schema in the description.",
     param: `tools[${position}].function.parameters`,
     details: null,
   };
@@ -78,21 +78,21 @@ function schemaRewritten(position: number): Warning {
 
 const SIMULATED_CHAT = {
   code: "SIMULATED_PROVIDER",
-  message: "The sandbox answered: the messages were counted, no model wrote this.",
+  message: "Simulated response. No provider was called.",
   param: null,
   details: null,
 } as const;
 
 const FINISH_UNKNOWN = {
   code: "FINISH_REASON_UNKNOWN",
-  message: "The provider ended its answer without a finish reason that is known here; the answer is given as it came.",
+  message: "The provider ended its answer with an unknown finish reason. The answer is returned unchanged.",
   param: "finish_reason",
   details: null,
 } as const;
 
 const ESTIMATED = {
   code: "USAGE_ESTIMATED",
-  message: "The provider reported no usage; the tokens are the gateway's own estimate.",
+  message: "The provider reported no usage; the tokens are the gateway's estimate.",
   param: null,
   details: null,
 } as const;

@@ -48,5 +48,5 @@ export type DecidedChat = Extract<ChatDecision, { ok: true }>;
 
 export type ChatCandidate = DecidedChat["candidates"][number];
 
-/** The caller of a chat: a chat request, or the request whose transcript is translated. */
+/** The caller of a chat: a chat request, or the request with the translated transcript. */
 export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "clientGone">;

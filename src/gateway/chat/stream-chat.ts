@@ -23,7 +23,7 @@ interface Stoppable {
   readonly stopping: AbortController;
 }
 
-/** A stream whose first content was received. */
+/** A stream after its first content. */
 interface OpenStream extends Stoppable {
   readonly source: Source;
   /** The events that were received with it. */

@@ -108,7 +108,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   }, options.renewEveryMs ?? RENEW_EVERY_MS);
   timer.unref();
 
-  /** An insert whose result was lost may have been committed. It is released, so that its key need not wait for the lease to lapse. */
+  /** An insert with a lost result may have been committed. It is released, so that its key need not wait for the lease to lapse. */
   const insert = (attempt: SlotClaim): Promise<boolean> =>
     insertSlot(db, attempt).catch((error: unknown) => {
       if (isDatabaseUnavailable(error)) unfinished.add(attempt.ref, "release");

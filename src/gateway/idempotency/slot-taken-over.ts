@@ -1,4 +1,4 @@
-// The error of a request whose idempotency slot was taken over: its lease lapsed before anything was dispatched, and another request answers
+// The error of a request after its idempotency slot was taken over: its lease lapsed before anything was dispatched, and another request answers
 // [idempotency.fencing].
 import { GatewayError } from "../../contract/errors.ts";
 

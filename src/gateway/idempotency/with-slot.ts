@@ -58,7 +58,7 @@ async function runUnderKey(
     case "unavailable":
       throw new GatewayError("IDEMPOTENT_RESULT_UNAVAILABLE", {
         message:
-          "The first request with this Idempotency-Key ended without a known outcome and will not run again. Send a new key to run it anew.",
+          "The first request with this Idempotency-Key ended with an unknown outcome and will not run again. Send a new key to run it again.",
       });
     case "owned":
       return runOwned(services, claim.slot, work);

@@ -42,7 +42,7 @@ export function createLiveSource(
     begun: async () => {
       while ((held.at(-1)?.totalSeconds ?? 0) < MINIMUM_SECONDS) {
         const chunk = await next();
-        if (chunk === null) throw invalidAudio(`holds less than ${MINIMUM_SECONDS} s of audio`);
+        if (chunk === null) throw invalidAudio(`contains less than ${MINIMUM_SECONDS} s of audio`);
         held.push(chunk);
       }
     },

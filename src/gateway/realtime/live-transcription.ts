@@ -40,7 +40,7 @@ export interface LiveCall extends RoutedCall {
 }
 
 /** The end of the error message of a session that broke. */
-const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
+const CHARGE = "The last seconds of the audio are not charged; the audio before them is.";
 
 /** The time for the provider to finish after the audio ended. */
 const CLOSING_MS = 60_000;

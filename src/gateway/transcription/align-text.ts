@@ -6,7 +6,7 @@ import { hasSameLetters } from "../../lib/text/has-same-letters.ts";
 import type { ProviderWord } from "../../providers/provider.ts";
 
 /**
- * Returns the same pieces, speakers and channels, with texts that together contain all of `text`. Text between two pieces goes to the one in whose line or
+ * Returns the same pieces, speakers and channels, with texts that together contain all of `text`. Text between two pieces goes to the one that contains its line or
  * sentence it is. Where the spelling differs, that of `text` wins; words that only the pieces contain are kept.
  */
 export function alignPiecesToText<P extends ProviderWord>(pieces: readonly P[], text: string): readonly P[] {

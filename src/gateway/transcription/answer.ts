@@ -57,7 +57,7 @@ export function callWarnings(
 
 export const SIMULATED: Warning = {
   code: "SIMULATED_PROVIDER",
-  message: "The sandbox answered: the audio was measured, nothing was recognised.",
+  message: "Simulated response. No provider was called.",
   param: null,
   details: null,
 };

@@ -32,7 +32,7 @@ export function createSpeechDetector(decoder: Decoder, { audio, signal, payer }:
 
 export const EMPTY_TRANSCRIPT: Warning = {
   code: "EMPTY_TRANSCRIPT",
-  message: "The audio sounds like speech, yet the provider recognised nothing in it or in a part of it.",
+  message: "The audio seems to contain speech, but the provider returned no text for it or for a part of it.",
   param: null,
   details: null,
 };

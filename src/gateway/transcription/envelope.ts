@@ -66,7 +66,7 @@ export async function deliver(
 
 const SIMULATED_MARK = { "x-svc-simulated": "true" };
 
-/** For a stored envelope, whose own warnings contain the mark. */
+/** For a stored envelope: its own warnings contain the mark. */
 export function markOf(envelope: TranscriptionEnvelope): Record<string, string> {
   return simulatedMark(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
 }

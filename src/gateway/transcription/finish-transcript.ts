@@ -65,7 +65,7 @@ function isFromSegments({ text, segments }: SpokenTranscript, { wantsSegments }:
 const TIMES_CLAMPED: Warning = {
   code: "TIMES_CLAMPED",
   message:
-    "The provider gave times outside the audio, or out of order; they were moved, and the order of its text kept.",
+    "The provider returned times outside the audio or out of order. They were corrected; the order of the text is unchanged.",
   param: null,
   details: null,
 };

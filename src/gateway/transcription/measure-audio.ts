@@ -65,7 +65,7 @@ export function refuseTooLong(
   const limit = limits.maxAudioDurationSeconds;
   if (durationSeconds <= limit) return;
   throw new GatewayError("AUDIO_TOO_LONG", {
-    message: `The audio lasts ${durationSeconds} s; this gateway takes at most ${limit} s.`,
+    message: `The audio lasts ${durationSeconds} s; the maximum is ${limit} s.`,
     param,
     details: { max_audio_duration_seconds: limit, audio_seconds: durationSeconds },
   });
@@ -84,7 +84,7 @@ function warningsOf(measurement: Extract<Measurement, { ok: true }>): readonly W
 function trailingData(bytes: number): Warning {
   return {
     code: "TRAILING_DATA_IGNORED",
-    message: `The last ${bytes} bytes of the file lie behind its sound; they were neither measured nor charged.`,
+    message: `The last ${bytes} bytes of the file follow its audio data; they were neither measured nor charged.`,
     param: null,
     details: { trailing_bytes: bytes },
   };
@@ -93,7 +93,7 @@ function trailingData(bytes: number): Warning {
 function editList(trackSeconds: number, playedSeconds: number): Warning {
   return {
     code: "EDIT_LIST_APPLIED",
-    message: `The file's edit list plays ${playedSeconds} s of a track of ${trackSeconds} s; what is played was measured.`,
+    message: `The file's edit list plays ${playedSeconds} s of a track of ${trackSeconds} s; the played part was measured.`,
     param: null,
     details: { track_seconds: trackSeconds, played_seconds: playedSeconds },
   };
@@ -102,7 +102,7 @@ function editList(trackSeconds: number, playedSeconds: number): Warning {
 function mismatch(mediaType: string): Warning {
   return {
     code: "MEDIA_TYPE_MISMATCH",
-    message: `The declared type or file name does not match the content, which is ${mediaType}; the content decided.`,
+    message: `The declared type or file name does not match the content, which is ${mediaType}; the content was used.`,
     param: "audio.media_type",
     details: { media_type: mediaType },
   };
@@ -111,7 +111,7 @@ function mismatch(mediaType: string): Warning {
 function severalTracks(count: number): Warning {
   return {
     code: "MULTIPLE_AUDIO_TRACKS",
-    message: `The file holds ${count} audio tracks; which of them is transcribed is the provider's choice.`,
+    message: `The file contains ${count} audio tracks; the provider chooses which one is transcribed.`,
     param: null,
     details: { audio_tracks: count },
   };

@@ -13,7 +13,7 @@ export function refuseTooManyKeyterms(
   const param = `${prefix}keyterms`;
   const count = mergedKeyterms(fields).length;
   if (count <= limits.maxKeyterms) return;
-  const message = `keyterms and custom_vocabulary hold ${count} different terms together; this gateway takes at most ${limits.maxKeyterms}.`;
+  const message = `keyterms and custom_vocabulary contain ${count} different terms in total; the maximum is ${limits.maxKeyterms}.`;
   throw new GatewayError("INVALID_REQUEST", {
     message,
     param,

@@ -50,7 +50,7 @@ export function droppedPreferences(
 export function preferenceDropped(preference: Preference | ChatDropped): Warning {
   return {
     code: "PREFERENCE_DROPPED",
-    message: `The model that served this request does not take ${preference}; it was left out.`,
+    message: `The model that served this request does not accept ${preference}; it was omitted.`,
     param: preference,
     details: null,
   };
@@ -59,7 +59,7 @@ export function preferenceDropped(preference: Preference | ChatDropped): Warning
 export function emulatedFeatures(candidate: Candidate): readonly Warning[] {
   return candidate.verdict.emulated.map((feature) => ({
     code: "FEATURE_EMULATED",
-    message: `${feature} was emulated in a weaker way, as the route allows.`,
+    message: `${feature} was emulated with weaker guarantees, as the route allows.`,
     param: feature,
     details: null,
   }));

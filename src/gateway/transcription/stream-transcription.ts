@@ -147,7 +147,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
     pieces.abandon();
   };
   const requireTeller = (): Teller => {
-    if (teller === null) throw new Error("a piece was told by nobody");
+    if (teller === null) throw new Error("a piece was not reported");
     return teller;
   };
   return { pieces, outcome, journal, holds, stop, isSimulated: () => isSimulated, teller: requireTeller };

@@ -30,20 +30,17 @@ export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
 function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
   if (app !== undefined && id === undefined) return { kind: "app", app, testMode: testMode ?? false };
   if (id === undefined || app !== undefined)
-    throw invalidRequest(
-      app === undefined ? "app" : "key_id",
-      "Say whose request it would be: by `app` or by `key_id`.",
-    );
+    throw invalidRequest(app === undefined ? "app" : "key_id", "Set `app` or `key_id` to identify the caller.");
   if (testMode === undefined) return { kind: "key", id };
-  throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");
+  throw invalidRequest("test_mode", "`test_mode` is determined by the key. Omit it.");
 }
 
 function requestOf(input: ExplanationRequest): Explained["request"] {
   const { task, fields, recording, encoding } = input;
   if (recording !== undefined && (task === "chat" || task === "realtime"))
-    throw invalidRequest("recording", "`recording`: a request of this task has none. Leave it out.");
+    throw invalidRequest("recording", "`recording` is not allowed for this task. Omit it.");
   if (encoding !== undefined && task !== "realtime")
-    throw invalidRequest("encoding", "`encoding` is of live audio alone (`task` realtime). Leave it out.");
+    throw invalidRequest("encoding", "`encoding` is only allowed for live audio (`task` realtime). Omit it.");
   switch (task) {
     case "chat":
       return { kind: "chat", fields: fieldsIn(chatFields, { messages: SHORT, ...fields }) };

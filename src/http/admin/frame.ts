@@ -87,7 +87,7 @@ export function deletedReply(object: string, id: string): Reply {
 export function preconditionOf({ request }: Pick<HandlerContext, "request">): Precondition {
   const { "if-match": header, "if-none-match": absent } = request.headers;
   if (absent !== undefined && (absent.trim() !== "*" || header !== undefined))
-    throw invalidRequest("if-none-match", "If-None-Match must be `*`, and goes with no If-Match.");
+    throw invalidRequest("if-none-match", "If-None-Match must be `*` and cannot be combined with If-Match.");
   if (header === undefined) return absent === undefined ? null : "absent";
   if (header.trim() === "*") return "any";
   const tags = header.split(",").map((tag) => tag.trim());

@@ -45,7 +45,7 @@ export async function readObject(
   faults.throwIfAny();
   for (const [name, value] of Object.entries(named)) {
     const bodyValue: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
-    if (bodyValue !== value) throw faults.fatal(name, `${name} stays as it stands in the path.`);
+    if (bodyValue !== value) throw faults.fatal(name, `${name} must equal the value in the path.`);
   }
   return { ...(withoutNulls(body) as object), ...named };
 }

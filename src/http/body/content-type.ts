@@ -28,7 +28,7 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   const { type, parameters } = parsed;
   if (parameters === null) {
     if (type === "multipart/form-data" && accepted.multipart) throw unusableBoundary();
-    throw unsupported(`The Content-Type is malformed behind its type; send ${acceptedTypes}.`);
+    throw unsupported(`The Content-Type has malformed parameters; send ${acceptedTypes}.`);
   }
   const label = parameters.get("charset");
   const charset = label === undefined ? null : charsetOf(label);
@@ -38,14 +38,15 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   parameters.delete("charset");
   if (type === "application/json") {
     if (parameters.size > 0)
-      throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
+      throw unsupported("The Content-Type application/json allows only the parameter charset=utf-8.");
     return JSON_BODY;
   }
-  if (!isForm) throw unsupported(`The Content-Type is not taken here; send ${acceptedTypes}.`);
+  if (!isForm) throw unsupported(`The Content-Type is not supported here; send ${acceptedTypes}.`);
   const boundary = parameters.get("boundary") ?? "";
   parameters.delete("boundary");
   if (!BOUNDARY.test(boundary)) throw unusableBoundary();
-  if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
+  if (parameters.size > 0)
+    throw unsupported("The Content-Type multipart/form-data allows only the parameter boundary.");
   return { kind: "multipart", boundary, charset };
 }
 
@@ -54,7 +55,7 @@ export function refuseEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
   throw new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
-    message: "Compressed request bodies are not taken; send the body without Content-Encoding.",
+    message: "Compressed request bodies are not supported; send the body without Content-Encoding.",
     param: "content-encoding",
   });
 }

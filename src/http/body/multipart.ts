@@ -108,8 +108,7 @@ export function createMultipartReader(
     },
     end() {
       if (state === "epilogue") return;
-      if (parts === 0)
-        throw new MultipartFault("The body holds no part with the boundary that the Content-Type names.");
+      if (parts === 0) throw new MultipartFault("The body contains no part with the boundary from the Content-Type.");
       throw new MultipartFault("The form ends without its closing boundary: the body was cut off.");
     },
   };
@@ -123,7 +122,7 @@ function readBoundaryRest(buffer: Buffer): Step {
   // Without a line end, the last byte may be its CR.
   const padding = buffer.subarray(0, lineEnd === -1 ? buffer.length - 1 : lineEnd);
   if (padding.length > MAX_BOUNDARY_PADDING || padding.some((byte) => byte !== 0x20 && byte !== 0x09)) {
-    throw new MultipartFault("A boundary line goes on after its boundary.");
+    throw new MultipartFault("A boundary line contains other text after its boundary.");
   }
   // The line end is not consumed, because the blank line of a part without headers starts with it.
   return lineEnd === -1 ? { used: 0, next: "boundary" } : { used: lineEnd, next: "headers" };

@@ -39,7 +39,7 @@ export function parsePartHeaders(block: Buffer): ParsedPartHeaders {
     return refuse('A part\'s Content-Disposition must be form-data with a name, such as form-data; name="file".');
   }
   if (hasControlCharacter(name) || name.includes(REPLACEMENT))
-    return refuse("A part's name holds a control character or is not valid UTF-8.");
+    return refuse("A part's name contains a control character or is not valid UTF-8.");
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return refuse(`A part's name is longer than ${MAX_NAME_BYTES} bytes.`);
   const fileName = fileNameOf(parameters);
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
@@ -76,7 +76,7 @@ function readHeaders(block: Buffer): Map<string, string> | string {
     const value = match?.[2]?.trim() ?? "";
     if (name === undefined) return "A part's header has no name and colon.";
     if (/[\r\n\0]/.test(value) || (name !== "content-disposition" && hasControlCharacter(value)))
-      return "A part's header holds a control character.";
+      return "A part's header contains a control character.";
     if (name !== "content-disposition" && value.includes(REPLACEMENT)) return "A part's header is not valid UTF-8.";
     if (headers.has(name)) return `A part has the header ${name} twice.`;
     headers.set(name, value);

@@ -92,10 +92,10 @@ async function validateSubmission<S extends FieldSchema>(
   if (raw.audio.has("url") && raw.audio.get("url") !== null) sources.push("audio.url");
   if (sources.length === 0 && !faults.concernAudio()) {
     const param = type.kind === "json" ? "audio" : "file";
-    faults.add(param, "There is no audio: send a multipart `file`, `audio.base64`, `audio.data` or `audio.url`.");
+    faults.add(param, "No audio: send a multipart `file`, `audio.base64`, `audio.data` or `audio.url`.");
   }
   if (new Set(sources).size > 1)
-    faults.add("audio", `Exactly one audio source is taken; the request has ${[...new Set(sources)].join(", ")}.`);
+    faults.add("audio", `Exactly one audio source is allowed; the request has ${[...new Set(sources)].join(", ")}.`);
   faults.throwIfAny();
   if (fields === undefined || audio === undefined) throw new Error("fields were refused without a fault");
   const fileNameHint = safeFileName(audio.filename ?? raw.fileName);

@@ -7,13 +7,13 @@ import { type BodyLimit, readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
 
-/** Reads a body whose values are stored. */
+/** Reads a body with values that are stored. */
 export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
   const faults = createFaults(schema.shape);
   return judgedFields(schema, await readKept(request, MAX_BYTES, faults), faults);
 }
 
-/** Reads an object whose text is stored in the database, which cannot store the character U+0000. */
+/** Reads an object with text for the database, which cannot store the character U+0000. */
 export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
   const body = objectOf(await readBody(request, { maxBytes }));
   refuseNul(body, faults);
@@ -58,7 +58,7 @@ function objectOf(body: unknown): object {
 
 function refuseNul(values: object, faults: Faults): void {
   for (const [name, value] of Object.entries(values)) {
-    if (containsNul(name) || containsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
+    if (containsNul(name) || containsNul(value)) faults.add(name, "Text must not contain the character U+0000.");
   }
 }
 

@@ -57,7 +57,7 @@ export async function readFormBody(
 
   function onBase64(part: PartHeaders, param: "audio" | "audio.base64" | "audio.data"): PartReceiver {
     if (part.fileName !== null) {
-      faults.add(param, `\`${param}\` takes base64 text; send the audio itself as the file part \`file\`.`);
+      faults.add(param, `\`${param}\` accepts base64 text; send the audio itself as the file part \`file\`.`);
       return IGNORED;
     }
     if (intake.params.includes(param)) {
@@ -167,7 +167,7 @@ function parseFields(
     const value = valueOfText(field, textKind(type), faults);
     if (owner === "audio") audio.set(key, value);
     else if (owner === null) fields.set(key, value);
-    else if (texts.has(owner)) faults.add(name, `\`${owner}\` was sent whole and in members.`);
+    else if (texts.has(owner)) faults.add(name, `\`${owner}\` was sent both as a whole and as members.`);
     else fields.set(owner, { ...asRecord(fields.get(owner)), [key]: value });
   }
   return { fields, audio };

@@ -46,7 +46,7 @@ async function collect(body: Readable, { maxBytes, received }: BodyLimit): Promi
 
 function tooLarge(maxBytes: number, receivedBytes: number): GatewayError {
   return new GatewayError("BODY_TOO_LARGE", {
-    message: `The body is larger than the ${maxBytes} bytes this endpoint takes.`,
+    message: `The body is larger than the ${maxBytes} bytes that this endpoint accepts.`,
     details: { max_body_bytes: maxBytes, received_bytes: receivedBytes },
   });
 }

@@ -52,10 +52,11 @@ function scan(text: string, limits: JsonLimits): string | null {
       const end = stringEnd(text, at);
       if (level?.keys && level.expectsKey) {
         keys += 1;
-        if (keys > limits.maxKeys) throw new Refusal(`The JSON holds more than ${limits.maxKeys} keys.`);
+        if (keys > limits.maxKeys) throw new Refusal(`The JSON contains more than ${limits.maxKeys} keys.`);
         const key = readString(text, at, end);
-        if (key === "__proto__") throw new Refusal("`__proto__` is not a key this gateway takes.");
-        if (level.keys.has(key)) duplicate ??= `The JSON holds the key \`${key.slice(0, 100)}\` twice in one object.`;
+        if (key === "__proto__") throw new Refusal("The key `__proto__` is not allowed.");
+        if (level.keys.has(key))
+          duplicate ??= `The JSON contains the key \`${key.slice(0, 100)}\` twice in one object.`;
         level.keys.add(key);
         level.expectsKey = false;
       } else if (mayHoldHalfPair(text.slice(at, end))) readString(text, at, end);
@@ -70,7 +71,7 @@ function scan(text: string, limits: JsonLimits): string | null {
       level.expectsKey = level.keys !== null;
       elements += level.keys === null ? 1 : 0;
       if (elements >= limits.maxElements) {
-        throw new Refusal(`The JSON's lists hold more than ${limits.maxElements} elements.`);
+        throw new Refusal(`The JSON's arrays contain more than ${limits.maxElements} elements.`);
       }
     } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
       at = numberEnd(text, at) - 1;
@@ -98,7 +99,7 @@ function readString(text: string, start: number, end: number): string {
   if (!raw.includes("\\")) return raw;
   const value: unknown = JSON.parse(text.slice(start, end + 1));
   if (typeof value !== "string" || !value.isWellFormed())
-    throw new Refusal("A JSON string holds half of a surrogate pair.");
+    throw new Refusal("A JSON string contains half of a surrogate pair.");
   return value;
 }
 
@@ -109,7 +110,7 @@ function numberEnd(text: string, start: number): number {
   const token = NUMBER.exec(text)?.[0] ?? "";
   // A shorter number without an exponent is always finite.
   if ((token.length > 300 || /[eE]/.test(token)) && !Number.isFinite(Number(token))) {
-    throw new Refusal("The JSON holds a number outside the range of a double.");
+    throw new Refusal("The JSON contains a number outside the range of a double.");
   }
   return start + Math.max(1, token.length);
 }

@@ -30,7 +30,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
   function error(): GatewayError {
     if (refusedName !== null) {
       return new GatewayError("ROUTE_CONTROL_FIELD_REJECTED", {
-        message: `\`${refusedName}\` must not be sent: the route of the API key chooses provider and model. Remove it; to choose among routes send a \`purpose\`.`,
+        message: `\`${refusedName}\` must not be sent: the route of the API key chooses provider and model. Remove it. To select a route, send a \`purpose\`.`,
         param: refusedName,
       });
     }

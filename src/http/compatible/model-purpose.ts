@@ -12,7 +12,7 @@ export function purposeOfModel(model: string): string | undefined {
   if (PURPOSE_LABEL.safeParse(label).success) return label;
   throw new GatewayError("MODEL_NOT_SELECTABLE", {
     message:
-      "model must be `auto` or `purpose/<label>`: the route of the API key picks the model. GET /v1/models lists what can be sent.",
+      "model must be `auto` or `purpose/<label>`: the route of the API key selects the model. GET /v1/models lists the allowed values.",
     param: "model",
   });
 }

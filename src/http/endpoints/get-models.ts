@@ -49,7 +49,8 @@ function modelEndpoint(
       const json: ListedModel | undefined = listedModels(gateway, principalOf(context)).find((each) => each.id === id);
       if (json !== undefined) return { status: 200, body: { json } };
       throw new GatewayError("NOT_FOUND", {
-        message: "The model does not exist, or you do not have access to it. GET /v1/models lists what there is.",
+        message:
+          "The model does not exist, or you do not have access to it. GET /v1/models lists the available models.",
         param: "model",
       });
     },

@@ -65,7 +65,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
                 schedule,
                 nowMs: () => performance.now(),
                 onBroken: (code) => recorder.broke(code),
-                onFault: (err) => gateway.logger.error({ request_id: requestId, err }, "a live transcription broke"),
+                onFault: (err) => gateway.logger.error({ request_id: requestId, err }, "live transcription failed"),
                 transcribe: (start, frames, clientGone) =>
                   liveTranscription(gateway, { ...liveCall(start), clientGone }, frames),
               },

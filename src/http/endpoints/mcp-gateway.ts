@@ -29,7 +29,7 @@ export function mcpGateway(
   const ask = async (ownRequest: OwnRequest): Promise<ToolAnswer> => {
     const allHeaders = { ...pickHeaders(headers, OF_THE_CALLER), ...ownRequest.headers };
     const answer = await askOwnServer(server(), { ...ownRequest, headers: allHeaders }).catch((cause: unknown) => {
-      throw new RefusedToolCall(["The gateway is shutting down. Ask again: another process will answer."], { cause });
+      throw new RefusedToolCall(["The gateway is shutting down. Retry: another process will answer."], { cause });
     });
     if (answer.status >= 400) throw refusalOf(answer);
     const isSimulated = answer.headers["x-svc-simulated"] === "true";
@@ -54,7 +54,7 @@ export function mcpGateway(
         signal,
       }),
     onFault: (err) => {
-      logger.error({ request_id: id, err }, "a tool broke");
+      logger.error({ request_id: id, err }, "a tool failed");
       return `INTERNAL: ${internalError(err).message}\nrequest ${id}`;
     },
   };

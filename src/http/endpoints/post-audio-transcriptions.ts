@@ -37,8 +37,7 @@ export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Princip
 /** The fields decide the format, because these clients always send `Accept: application/json`. */
 function openAiWording(input: OpenaiFieldsInput): WordedSpeech {
   if (input.stream === true && (input.response_format === "srt" || input.response_format === "vtt")) {
-    const message =
-      "is made of the whole transcript and cannot be streamed: leave `stream` out, or ask for json or text.";
+    const message = "requires the whole transcript and cannot be streamed: omit `stream`, or use json or text.";
     throw invalidRequest("response_format", `\`response_format\` ${input.response_format} ${message}`);
   }
   return {

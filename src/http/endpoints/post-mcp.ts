@@ -1,4 +1,4 @@
-// POST /mcp: handles one message of the Model Context Protocol, whose tools call this gateway with the caller's key [mcp.answers].
+// POST /mcp: handles one message of the Model Context Protocol. Its tools call this gateway with the caller's key [mcp.answers].
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
@@ -22,7 +22,7 @@ export interface McpEdge extends McpServices {
 
 /** Messages contain only text, because audio is sent by URL. All other transcription fields fit (`MAX_REST_BYTES`). */
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** A slower response becomes an event stream, whose pings keep proxies from closing the connection after a silent minute. */
+/** A slower response becomes an event stream with pings, which keep proxies from closing the connection after a silent minute. */
 const SLOW_MS = 10_000;
 
 const PARSE_ERROR = -32_700;
@@ -39,7 +39,7 @@ export function postMcp(edge: McpEdge): Endpoint<Principal> {
       // Validated for every message, although only transcriptions use them.
       routedHeaders(headers);
       if (!isOwnOrigin(headers.origin, edge.publicUrl()))
-        return errorReply(403, REFUSED, "The Origin is not this gateway's: no page of another may call it.");
+        return errorReply(403, REFUSED, "The Origin is not this gateway's own. Cross-origin requests are not allowed.");
       const owner = bodyOwner(principalOf(context));
       using held = new DisposableStack();
       held.use(edge.admission.enter({ owner, place: "memory", bytes: expectedLength(headers, MAX_MESSAGE_BYTES) }));
@@ -83,7 +83,10 @@ async function readMessage(request: FastifyRequest): Promise<ReadMessage> {
   }
   // A batch would count as one request whatever its size. The protocol has had no batches since 2025-06-18.
   if (Array.isArray(message))
-    return { ok: false, refusal: errorReply(400, INVALID_REQUEST, "Send one message at a time, no list of them.") };
+    return {
+      ok: false,
+      refusal: errorReply(400, INVALID_REQUEST, "Send one message at a time; batches are not supported."),
+    };
   return { ok: true, message };
 }
 

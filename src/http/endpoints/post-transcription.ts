@@ -77,7 +77,8 @@ export function nativeWording(accept: string | undefined): (fields: TranslationF
 /** `prefix` is the path of the fields in the body. */
 export function refuseBoth({ stream, mode }: TranslationFields, prefix = ""): void {
   if (mode !== "async" || stream !== true) return;
-  const message = "`stream` and `mode` async exclude each other: a job is followed at its `poll_url`. Leave one out.";
+  const message =
+    "`stream` and `mode` async cannot be combined. Omit one; a job reports its progress at its `poll_url`.";
   throw invalidRequest(`${prefix}stream`, message);
 }
 

@@ -7,11 +7,11 @@ export type Listener = "admin" | "public";
 
 export const consoleStyle = (): string => LOOK + CONTROLS + CONSOLE_STYLE;
 
-const WHOSE: Readonly<Record<Listener, string>> = {
+const SIGN_IN_HINTS: Readonly<Record<Listener, string>> = {
   admin:
-    "This is the operator's: the whole platform. The operator's key is in <code>data/operator-key</code> where the gateway runs, unless the configuration names others.",
+    "Operator console for all workspaces. The operator key is in <code>data/operator-key</code> in the gateway's directory, unless the configuration sets another one.",
   public:
-    "This is a workspace's: its requests, jobs, usage, keys and routes. It takes a key of the role <code>admin</code>, which the operator makes.",
+    "Workspace console for requests, jobs, usage, keys and routes. Sign in with a key with the role <code>admin</code>, created by the operator.",
 };
 
 /** `script` is the path of the first module, from /console/. `publicUrl` is the URL at which clients reach the gateway. */
@@ -22,13 +22,13 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
     head: `<link rel="stylesheet" href="/console/page/style.css">
 <script type="module" src="/console/${script}"></script>`,
     body: `<header class="top"><p class="product">Patchbay <span>Console</span></p><p id="waiting" class="soft" role="status"></p></header>
-<noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/openapi.json">its description</a>.</p></noscript>
-<form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${WHOSE[listener]}</p>
+<noscript><p class="notice">This page needs JavaScript. The API offers the same functions: see its <a href="/openapi.json">OpenAPI description</a>.</p></noscript>
+<form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${SIGN_IN_HINTS[listener]}</p>
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>
-<p class="soft">It stays in this tab and is sent to this gateway only.</p><div id="sign-in-refusal"></div></form>
+<p class="soft">Stored in this tab only and sent to this gateway only.</p><div id="sign-in-refusal"></div></form>
 <div id="shell" class="shell" hidden>
 <div class="side"><button type="button" id="go-to" aria-keyshortcuts="Control+K">Go to … <kbd>Ctrl K</kbd></button>
-<label for="workspace">Where</label><select id="workspace"></select>
+<label for="workspace">Workspace</label><select id="workspace"></select>
 <nav id="nav" aria-label="Screens"></nav>
 <p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p>
 <p class="soft" id="zone"></p></div>

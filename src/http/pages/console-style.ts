@@ -30,7 +30,7 @@ const FORMS = `
 .filters{display:flex;flex-wrap:wrap;gap:.6rem;align-items:end;margin-bottom:.6rem}.filters label{font-size:.875rem}
 .filters input,.filters select{display:block;width:11rem}
 .filters input[type=checkbox]{display:inline-block;width:1.15rem}.filters label:has([type=checkbox]){padding:.4rem 0}
-.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1rem}
+.side-by-side{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1rem}
 .form{max-width:40rem}.form .bad{margin:.2rem 0 0}.form .bad:empty{display:none}.form fieldset label{display:inline-block}
 [aria-invalid]{border-color:var(--bad)!important}
 legend{padding:0}textarea{font:.9rem/1.45 ui-monospace,Menlo,monospace}

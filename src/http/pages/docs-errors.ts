@@ -17,7 +17,7 @@ interface Row {
   readonly doc: string;
 }
 
-/** Codes whose retryability depends on the case. */
+/** Codes with a retryability that depends on the case. */
 const BY_CASE: Partial<Record<ErrorCode, string>> = {
   AUDIO_FETCH_FAILED: SOMETIMES,
   NO_HEALTHY_PROVIDER: SOMETIMES,

@@ -12,7 +12,7 @@ import { componentName, type Components, type Json } from "./openapi-components.
 
 /** Headers of every response, of errors, and of requests that count against a quota. */
 const HEADERS = {
-  "X-Request-Id": { description: "Names this request in logs and records.", schema: { type: "string" } },
+  "X-Request-Id": { description: "Id of this request in logs and records.", schema: { type: "string" } },
   "X-Should-Retry": {
     description: "Whether the same request may succeed later.",
     schema: { type: "string", enum: ["true", "false"] },
@@ -20,12 +20,12 @@ const HEADERS = {
   "Retry-After": { description: "Seconds; only when retryable.", schema: { type: "integer", minimum: 0 } },
   "RateLimit-Policy": {
     description:
-      "The quotas of the key and its app, of each kind the one of which less is left: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent where there is none; with 429 the one that refused.",
+      "The quotas of the key and its app; of each kind, the one with less remaining: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent without a quota. With 429, the exceeded quota.",
     schema: { type: "string", examples: ['"requests";q=600;w=60, "tokens";q=90000;w=60;qu="tokens"'] },
   },
   RateLimit: {
     description:
-      "What is left of each (`r`), and in how many seconds more of it is free (`t`). As far as this process knows: another one may have used some of it.",
+      "Remaining quota (`r`) and seconds until more is available (`t`). An estimate of this process: other processes may have used some of it.",
     schema: { type: "string", examples: ['"requests";r=599;t=60, "tokens";r=88000;t=41'] },
   },
 } as const;

@@ -19,7 +19,7 @@ const PUBLIC_API: OpenapiAbout = {
 };
 export const ADMIN_API: OpenapiAbout = {
   title: "Patchbay administration",
-  description: "What the operator's keys can do, on the admin listener alone.",
+  description: "Administration with operator keys, on the admin listener only.",
 };
 
 export interface OpenapiOptions {

@@ -15,7 +15,7 @@ export interface PageFile {
 }
 
 export interface ModulePlaces {
-  /** The folder of the modules: TypeScript sources, whose types are stripped, or their build output. */
+  /** The folder of the modules: TypeScript sources, with their types stripped, or their build output. */
   readonly modules: string;
   readonly areBuilt: boolean;
 }

@@ -6,10 +6,10 @@ import { escapeHtml, prose } from "./html-page.ts";
 
 /** Fields that are not in the form, each with its reason. */
 export const NOT_IN_FORM: Readonly<Record<string, string>> = {
-  mode: "a page that waits for its answer asks for it at once",
-  stream: "the answer is shown when it is whole",
-  dry_run: "has a button of its own",
-  response_format: "captions and text are made on the page, of the whole answer",
+  mode: "the page waits for the answer",
+  stream: "the answer is shown when it is complete",
+  dry_run: "has its own button",
+  response_format: "captions and text are created in the page",
   custom_vocabulary: "the same as keyterms, with which it is merged",
 };
 
@@ -18,7 +18,7 @@ const FIRST = ["language", "diarization", "timestamps", "keyterms", "purpose"];
 const LABELS: Readonly<Record<string, string>> = {
   keyterms: "Key terms",
   to_language: "Translate into",
-  diarization: "Tell speakers apart",
+  diarization: "Separate speakers",
 };
 /** Preset so that new users see words highlighted. All other fields are sent only when they are set. */
 const PRESET: Readonly<Record<string, string>> = { timestamps: "both" };
@@ -56,8 +56,7 @@ function fieldHtml(name: string): string {
   return `<div class="field"><label for="option-${name}">${label}</label>${control()}${hint}</div>`;
 
   function control(): string {
-    if (kind === "list")
-      return `<textarea ${about} rows="2" data-kind="list" placeholder="one on each line"></textarea>`;
+    if (kind === "list") return `<textarea ${about} rows="2" data-kind="list" placeholder="one per line"></textarea>`;
     if (kind === "number") return `<input type="number" ${about} min="1" data-kind="number">`;
     if (choices.length === 0)
       return `<input ${about} data-kind="text" autocomplete="off"${name === "purpose" ? ' list="purposes"' : ""}>`;
@@ -68,7 +67,7 @@ function fieldHtml(name: string): string {
   }
 }
 
-/** The choices of a field whose values are enumerated. */
+/** The choices of a field with enumerated values. */
 function choicesOf(schema: z.ZodType): readonly string[] {
   const { def } = schema as z.ZodEnum | z.ZodArray | z.ZodUnion;
   if (def.type === "enum") return Object.keys(def.entries);

@@ -14,8 +14,8 @@ export function playgroundHtml(script: string): string {
 <script type="module" src="/playground/${script}"></script>`,
     body: `<main>
 <header><p class="product">Patchbay</p><h1>Playground</h1>
-<p>Audio to text through this gateway's own API, with your key: what was said, what made it, and why. <a href="/docs">API</a> · <a href="/docs/errors">Errors</a></p></header>
-<noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/docs">first requests</a>.</p></noscript>
+<p>Speech to text through this gateway's API, with your key: the transcript and its routing. <a href="/docs">API</a> · <a href="/docs/errors">Errors</a></p></header>
+<noscript><p class="notice">This page needs JavaScript. The API offers the same functions: <a href="/docs">first requests</a>.</p></noscript>
 <div class="columns">
 <div class="ask">
 <section aria-labelledby="key-title"><h2 id="key-title">Key</h2>
@@ -31,26 +31,26 @@ export function playgroundHtml(script: string): string {
 <div class="row"><input id="url" type="url" placeholder="https://…" autocomplete="off"><button>Use address</button></div></form>
 <p id="audio-status" role="status"></p></section>
 <section aria-labelledby="options-title"><h2 id="options-title">Options</h2>
-<p class="soft">Kept in this page's address, so that a link shares them; the key and the audio are not.</p>
+<p class="soft">Options are part of the page's URL. The key and the audio are not.</p>
 <form id="options">
 ${optionsHtml()}
 </form></section>
 <section aria-labelledby="compare-title"><details id="compare"><summary id="compare-title">Compare with another purpose</summary>
-<p class="soft">The same recording and options, asked twice at once, and the words of both beside each other. Both calls are charged: you are told what each would be before either runs.</p>
-<div class="field"><label for="compare-with">The other side's purpose</label><select id="compare-with"></select></div>
+<p class="soft">Transcribes the same recording with two purposes and shows the results side by side. Both calls are charged. The expected cost is shown first.</p>
+<div class="field"><label for="compare-with">Other purpose</label><select id="compare-with"></select></div>
 <div class="row wrap"><button type="button" id="compare-run">Compare</button></div>
 <p id="compare-status" role="status"></p></details></section>
 <div class="run"><button type="button" id="run" class="primary">Transcribe</button>
-<button type="button" id="explain">Explain only</button>
+<button type="button" id="explain">Dry run</button>
 <button type="button" id="cancel" hidden>Cancel</button>
 <p id="progress" role="status"></p></div>
 </div>
 <div class="answer">
 <div><section id="listen" aria-label="Player" class="listen"><audio id="player" controls preload="auto"></audio>
-<div class="row wrap"><label><input type="checkbox" id="follow" checked> Follow the sound</label>
+<div class="row wrap"><label><input type="checkbox" id="follow" checked> Follow playback</label>
 <button type="button" id="show-keys" aria-haspopup="dialog">Keys (?)</button>
 <label class="button quiet" for="saved">Open saved JSON<input type="file" id="saved" accept=".json,application/json"></label></div></section>
-<div id="result"><section class="empty"><h2>Nothing here yet</h2><p>Choose audio, press Transcribe, and the words appear here, beside the sound. A transcript that was saved as JSON can be opened too, with your own copy of the recording.</p></section></div></div>
+<div id="result"><section class="empty"><h2>No transcript yet</h2><p>Choose audio and press Transcribe. The words appear here, in sync with the audio. You can also open a transcript saved as JSON, with your own copy of the recording.</p></section></div></div>
 <div id="trace"></div>
 <section aria-labelledby="code-title"><h2 id="code-title">This request as code</h2><div id="code"></div></section>
 </div>

@@ -23,7 +23,7 @@ export function scriptedPage({ page, file, module, html, files }: ScriptedPage):
     (parameters: readonly string[]): Endpoint["handle"] =>
     async (context) => {
       const pageFile = files.find(parameters.map((name) => pathParameter(context, name)).join("/"));
-      if (pageFile === null) throw new GatewayError("NOT_FOUND", { message: "This page loads no such file." });
+      if (pageFile === null) throw new GatewayError("NOT_FOUND", { message: "Unknown file." });
       return { status: 200, headers: SCRIPTED_PAGE_HEADERS, body: await pageFile };
     };
   return [

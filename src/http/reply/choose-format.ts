@@ -31,7 +31,7 @@ export function chooseDelivery(accept: string | undefined, format: ResponseForma
   const delivery = deliveries.find((each) => DELIVERY_TYPES[each] === mediaType);
   if (delivery !== undefined) return delivery;
   throw new GatewayError("NOT_ACCEPTABLE", {
-    message: `Accept takes no form that an answer with response_format ${format} can have. Set response_format to the caption format that Accept asks for, or accept application/json.`,
+    message: `Accept allows no media type that an answer with response_format ${format} can have. Set response_format to the caption format that Accept asks for, or accept application/json.`,
     param: "accept",
     details: { media_types: deliveries.map((each) => DELIVERY_TYPES[each]) },
   });

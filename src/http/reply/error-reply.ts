@@ -77,7 +77,7 @@ export function gatewayErrorOf(error: unknown): GatewayError {
 /** Contains no details of the cause, which is only logged. */
 export function internalError(cause: unknown): GatewayError {
   return new GatewayError("INTERNAL", {
-    message: "A fault in the gateway. Report it with the request id.",
+    message: "An internal error of the gateway. Report it with the request id.",
     cause,
   });
 }

@@ -129,7 +129,7 @@ export function createUnreadBudget(options: UnreadBudgetOptions = {}): UnreadBud
           heldBytes -= bytes;
           reservedBytes -= bytes;
           throw new GatewayError("OVERLOADED", {
-            message: "The gateway holds as many large answers as it can at the moment.",
+            message: "The gateway cannot buffer more large answers at the moment.",
             retryAfterSeconds: RETRY_AFTER_SECONDS,
           });
         },

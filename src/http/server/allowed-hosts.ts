@@ -15,7 +15,7 @@ export function allowHosts(names: readonly string[], setting: string): RefuseHos
     if (allowedNames.has(name) || isIP(name.replace(/^\[|\]$/gu, "")) !== 0) return null;
     return invalidRequest(
       "host",
-      `This listener does not answer to the host name \`${name}\`: use an address or localhost, or add the name to ${setting}.`,
+      `This listener does not accept the host name \`${name}\`: use an address or localhost, or add the name to ${setting}.`,
     );
   };
 }

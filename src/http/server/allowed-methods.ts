@@ -35,7 +35,7 @@ export type NowhereHint = (target: string) => string;
 export function notFoundHint(contracts: readonly EndpointContract[]): NowhereHint {
   const paths = [...new Set(contracts.map(({ path }) => path))].filter((path) => !path.includes(":"));
   const list = ["/docs", "/openapi.json"].find((path) => paths.includes(path));
-  const listHint = list === undefined ? "" : ` GET ${list} lists what there is.`;
+  const listHint = list === undefined ? "" : ` GET ${list} lists all endpoints.`;
   const similarPath = (path: string): string | undefined =>
     paths.find((each) => each === `/v1${path}`) ??
     suggest(
@@ -53,7 +53,7 @@ export function noSuchEndpoint(allowed: readonly string[], hint = ""): GatewayEr
   if (allowed.length === 0) return new GatewayError("NOT_FOUND", { message: `There is nothing at this path.${hint}` });
   const list = allowed.join(", ");
   return new GatewayError("METHOD_NOT_ALLOWED", {
-    message: `This path takes ${list}.`,
+    message: `This path supports ${list}.`,
     details: { allow: allowed },
     headers: { allow: list },
   });

@@ -13,7 +13,7 @@ export interface DrainOptions {
    */
   readonly keptMs: number;
   /**
-   * How long running requests may take after `acceptMs` before their connections are destroyed. This includes requests whose clients have
+   * How long running requests may take after `acceptMs` before their connections are destroyed. This includes requests with clients that have
    * disconnected, because their responses are still to be stored under an idempotency key [api.drain-keyed-work].
    */
   readonly finishMs: number;

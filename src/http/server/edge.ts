@@ -39,7 +39,7 @@ export interface Edge {
   readonly logger: Logger;
   /** Notified of the beginning and end of each exchange. Only counts, never throws. */
   readonly watch: ExchangeWatch | null;
-  /** Running handlers and replies, including those whose client has disconnected. */
+  /** Running handlers and replies, including those of disconnected clients. */
   readonly underWay: WaitGroup;
   readonly unread: UnreadBudget;
   /** The WebSockets of this server. A function, because they are created after the server. */

@@ -78,7 +78,7 @@ export function principalOf<P extends EdgePrincipal>(context: HandlerContext<P>)
   return context.principal;
 }
 
-/** The recorder of a routed endpoint, whose record the frame has opened. */
+/** The recorder of a routed endpoint: the frame has opened its record. */
 export function recorderOf(context: Pick<HandlerContext, "recorder">): Recorder {
   if (context.recorder === null) throw new Error("a handler that leaves no record asked for its recorder");
   return context.recorder;

@@ -130,7 +130,7 @@ function refuseValue(name: string, value: string, isSvcHeader: boolean): Gateway
   }
   // Node accepts "gzip, chunked" and returns the bytes still compressed.
   if (name === "transfer-encoding" && value.trim().toLowerCase() !== "chunked") {
-    return invalidRequest(name, "The only transfer encoding taken is chunked.");
+    return invalidRequest(name, "The only supported transfer encoding is chunked.");
   }
   return null;
 }

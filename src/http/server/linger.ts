@@ -1,4 +1,4 @@
-// Closes a connection whose request was answered before its body was read (lingering close): the reply must reach a client that is still writing, and
+// Closes a connection after its request was answered before the body was read (lingering close): the reply must reach a client that is still writing, and
 // the client must not have to send 25 MB in vain [api.refusal-arrives].
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";

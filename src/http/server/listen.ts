@@ -1,4 +1,4 @@
-// Opens a listener whose accept queue is long enough for bursts of connections [api.accept-burst].
+// Opens a listener with an accept queue that is long enough for bursts of connections [api.accept-burst].
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 

@@ -13,7 +13,7 @@ export function requireScope({ scopes }: EdgePrincipal, scope: string): void {
 export function requireOperator({ key }: EdgePrincipal): void {
   if (key?.role === "operator") return;
   throw new GatewayError("FORBIDDEN", {
-    message: "This needs a key of the operator.",
+    message: "This requires an operator key.",
     details: { required: ["operator"] },
   });
 }

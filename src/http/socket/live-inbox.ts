@@ -40,7 +40,7 @@ export function readInbox(client: WebSocket, { schedule, nowMs }: Clocks, stop: 
     },
   });
   let state: "waiting" | "speaking" | "finished" = "waiting";
-  let cancelIdle = schedule(() => stop(tooQuiet("No start frame came.")), START_TIMEOUT_MS);
+  let cancelIdle = schedule(() => stop(tooQuiet("No start frame was received.")), START_TIMEOUT_MS);
   const resetIdleTimeout = (): void => {
     cancelIdle();
     cancelIdle =
@@ -48,14 +48,14 @@ export function readInbox(client: WebSocket, { schedule, nowMs }: Clocks, stop: 
         ? () => undefined
         : schedule(() => {
             // While reading is paused, no frame can arrive.
-            if (!client.isPaused) stop(tooQuiet("No audio came."));
+            if (!client.isPaused) stop(tooQuiet("No audio was received."));
           }, IDLE_TIMEOUT_MS);
   };
 
   function take(data: RawData, isBinary: boolean): void {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
     if (!rateLimit.next()) throw tooManyFrames();
-    if (bytes.byteLength > MAX_FRAME_BYTES) throw invalid(`A frame holds at most ${MAX_FRAME_BYTES} bytes.`);
+    if (bytes.byteLength > MAX_FRAME_BYTES) throw invalid(`A frame may contain at most ${MAX_FRAME_BYTES} bytes.`);
     if (isBinary) {
       if (state !== "speaking") throw invalid("Audio is sent between the start frame and the finish frame.");
       feed.push(bytes);
@@ -77,7 +77,7 @@ export function readInbox(client: WebSocket, { schedule, nowMs }: Clocks, stop: 
 
   client.once("error", () => {
     if (client.readyState === client.OPEN)
-      stop(invalid(`A frame broke the protocol, or held far more than ${MAX_FRAME_BYTES} bytes.`));
+      stop(invalid(`A frame violated the protocol, or contained far more than ${MAX_FRAME_BYTES} bytes.`));
   });
   client.on("message", (data, isBinary) => {
     try {
@@ -145,7 +145,7 @@ function tooQuiet(message: string): GatewayError {
 
 function tooManyFrames(): GatewayError {
   return new GatewayError("RATE_LIMITED", {
-    message: `At most ${FRAMES_PER_SECOND} frames a second are taken. Put more audio into each.`,
+    message: `At most ${FRAMES_PER_SECOND} frames per second are accepted. Send more audio per frame.`,
     retryAfterSeconds: 1,
     details: { limit: FRAMES_PER_SECOND, unit: "frames", period_seconds: 1 },
   });

@@ -128,6 +128,6 @@ function asGatewayError(error: unknown, session: LiveSession): GatewayError {
 
 function shuttingDown(): GatewayError {
   return new GatewayError("SHUTTING_DOWN", {
-    message: "This process is shutting down. Connect again: another one will answer.",
+    message: "This process is shutting down. Reconnect: another process will answer.",
   });
 }

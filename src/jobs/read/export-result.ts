@@ -39,7 +39,7 @@ export interface SignedResult {
 /** Returns the result behind a signed URL (`GET /v1/transcription/results/{token}`). */
 export async function fetchSignedResult(services: JobServices, token: string, room: AnswerRoom): Promise<SignedResult> {
   const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
-  const notFound = () => noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
+  const notFound = () => noResult("This URL is invalid or has expired. Poll the job for a new one.");
   if (claim === null) throw notFound();
   const row = await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
   if (row === null) throw notFound();
@@ -63,7 +63,7 @@ async function exportReply(
   if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), facts);
   if (segments.length === 0 && content !== "") {
     throw new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
-      message: `The model that served this job gave no times, so there is no ${format} of it.`,
+      message: `The model that served this job returned no timestamps, so there is no ${format} of it.`,
       param: "format",
       details: { missing: ["timestamps.segment"] },
     });

@@ -18,7 +18,7 @@ export type { JobOwner } from "../store/jobs.ts";
 const RECHECK_MS = 5_000;
 
 export function noSuchJob(): GatewayError {
-  return new GatewayError("JOB_NOT_FOUND", { message: "There is no such job." });
+  return new GatewayError("JOB_NOT_FOUND", { message: "The job does not exist." });
 }
 
 export async function findJob(

@@ -1,4 +1,4 @@
-// The stored form of a job's result: JSON whose envelope is read without parsing, `{"envelope_bytes":…,"envelope":…,"kept":…}`.
+// The stored form of a job's result: JSON with an envelope that is read without parsing, `{"envelope_bytes":…,"envelope":…,"kept":…}`.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { freeBuffer } from "../../lib/free-buffer.ts";
 

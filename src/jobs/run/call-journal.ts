@@ -60,7 +60,7 @@ export function createJobCallJournal(
       if (call === null) throw new Error("a call without its reservation");
       if (call.state !== "reserved") return;
       const next: JobCall = { ...call, state: "submitting" };
-      // An announcement whose commit is unknown is retried, because a successor would read it as a call that may have been made.
+      // An announcement with an unknown commit is retried, because a successor would read it as a call that may have been made.
       await retryUntilDeadline(retryPolicy, async () => {
         if (!(await writeCall(bypassRls(database, "claim").db, job, next)))
           throw await interruptionOf(bypassRls(database, "claim").db, job);

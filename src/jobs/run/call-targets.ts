@@ -81,7 +81,7 @@ export async function callTargets(
   }
 }
 
-/** Counts the targets that failed in any attempt of the job. A target whose run goes on is called, and counted, again. */
+/** Counts the targets that failed in any attempt of the job. A target with a continuing run is called, and counted, again. */
 function countFailedTargets({ failures }: OpenJob): number {
   return new Set(failures.map(({ position }) => position)).size;
 }

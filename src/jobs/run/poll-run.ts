@@ -36,7 +36,7 @@ export async function followRun(options: Following): Promise<RawTranscript> {
   }
 }
 
-/** A poll that failed, or whose response says nothing about the run, is repeated. */
+/** A poll that failed, or returned nothing about the run, is repeated. */
 async function pollOnce({ remote, run, openIo }: Following): Promise<RemotePoll> {
   try {
     return await remote.poll(run, openIo());

@@ -67,7 +67,7 @@ export function openRecording(
 function recordingError(reason: Reason, cause: unknown): GatewayError {
   return new GatewayError("INTERNAL", {
     message:
-      "The gateway could not read this job's recording back from its store, so it was not transcribed. Nothing was charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
+      "The gateway could not read this job's recording from its store, so it was not transcribed. Nothing was charged. Submit it again under a new key. If the error recurs, report the job's id to the operator.",
     details: { reason },
     retryable: true,
     cause,

@@ -124,7 +124,7 @@ function failIfAttemptsExhausted({ gateway }: WorkerServices, job: OpenJob): voi
   if (job.attempt - job.laidAside <= maxAttempts) return;
   throw new JobFailure(
     "ATTEMPTS_EXHAUSTED",
-    `The job was taken up ${maxAttempts} times and never came to an end. Nothing was charged.`,
+    `The job was claimed ${maxAttempts} times and never completed. Nothing was charged.`,
   );
 }
 

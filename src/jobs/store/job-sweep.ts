@@ -17,7 +17,7 @@ export interface WakenJob {
   readonly appId: string;
 }
 
-/** Jobs whose worker's lease lapsed, marked as announced. Cheap enough for every other second, because the index holds only running jobs. */
+/** Jobs with a lapsed worker lease, marked as announced. Cheap enough for every other second, because the index holds only running jobs. */
 export async function lapsedJobs(tx: SystemTransaction): Promise<readonly WakenJob[]> {
   const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (

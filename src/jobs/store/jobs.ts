@@ -20,7 +20,7 @@ export interface NewJob {
   readonly request: Buffer;
   readonly audio: unknown;
   readonly audioKey: string | null;
-  /** The attempt whose reservation is kept for the call. */
+  /** The attempt with the reservation that is kept for the call. */
   readonly reserved: { readonly attemptId: string; readonly position: number } | null;
   readonly purpose: unknown;
   readonly metadata: Readonly<Record<string, string>>;

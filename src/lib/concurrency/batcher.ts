@@ -32,7 +32,7 @@ export function createBatcher<Item, Result>(
     while (queue.length > 0) {
       const leftMs = pausedUntilMs - performance.now();
       if (leftMs > 0) await wait(leftMs);
-      // One tick, so that all requests whose sockets are ready now share this batch (docs/decisions/0020-one-ledger-batch-and-prepared-statements.md).
+      // One tick, so that all requests with sockets that are ready now share this batch (docs/decisions/0020-one-ledger-batch-and-prepared-statements.md).
       await nextTick();
       const startedAtMs = performance.now();
       const batch = queue.splice(0, maxItems);

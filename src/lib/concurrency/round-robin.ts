@@ -1,4 +1,4 @@
-// Round-robin by owner: the waiter whose owner was served longest ago is next, so that one owner's backlog delays no other.
+// Round-robin by owner: the waiter of the owner that was served longest ago is next, so that one owner's backlog delays no other.
 
 export interface Waiter {
   readonly owner: string;

@@ -29,7 +29,7 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown): readonly
     return [{ path, message: MISSING }];
   switch (issue.code) {
     case "unrecognized_keys":
-      return issue.keys.map((key) => ({ path: [...path, key], message: "there is no such field" }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));
     case "invalid_type":
       return [{ path, message: typeWords(issue, JSON_NAMES) }];
     case "invalid_value":

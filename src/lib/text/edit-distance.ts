@@ -75,11 +75,11 @@ function stepOf(
   lefts: number,
   rights: number,
 ): { readonly at: number; readonly from: number } {
-  const beside = pointOf(before, diagonal);
+  const across = pointOf(before, diagonal);
   const above = pointOf(before, diagonal + 1);
   const under = pointOf(before, diagonal - 1);
   let best = { at: -1, from: diagonal };
-  if (beside !== -1 && beside < lefts && beside + diagonal < rights) best = { at: beside + 1, from: diagonal };
+  if (across !== -1 && across < lefts && across + diagonal < rights) best = { at: across + 1, from: diagonal };
   if (above !== -1 && above < lefts && above + 1 > best.at) best = { at: above + 1, from: diagonal + 1 };
   if (under !== -1 && under + diagonal <= rights && under > best.at) best = { at: under, from: diagonal - 1 };
   return best;

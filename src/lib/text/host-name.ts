@@ -18,11 +18,11 @@ export function hostNameFault(entry: string): string | null {
   if (name.split(".").some((label) => label.startsWith("xn--") && encodesNothing(label)))
     return "has an `xn--` label that encodes nothing";
   if (INSIDE.has(name.slice(name.lastIndexOf(".") + 1))) return "ends in a name reserved for private networks";
-  if (!isOfOneSite(name)) return "is a suffix under which anybody can have a name; list the whole host name";
+  if (!isOfOneSite(name)) return "is a public suffix; list the complete host name";
   return null;
 }
 
-/** Not a public suffix itself, whose names belong to different owners. */
+/** Not a public suffix itself, because its names belong to different owners. */
 export function isOfOneSite(name: string): boolean {
   return parse(name, { allowPrivateDomains: true }).domain !== null;
 }

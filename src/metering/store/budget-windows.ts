@@ -75,7 +75,7 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
 
 export interface Along {
   /** Another statement to run in the same round trip. */
-  readonly beside?: RawBuilder<unknown> | null;
+  readonly alongside?: RawBuilder<unknown> | null;
   /** Every window exists, and the transaction's commit follows. */
   readonly isLast?: boolean;
 }
@@ -86,16 +86,16 @@ export interface Along {
 export async function changeWindows(
   tx: Handle,
   changes: readonly WindowChange[],
-  { beside = null, isLast = false }: Along = {},
+  { alongside = null, isLast = false }: Along = {},
 ): Promise<void> {
   const list = sumByWindow(changes);
   const mark = isLast ? PIPELINED : PREPARED;
   if (list.length === 0) {
-    if (beside !== null) await sql`${mark} ${beside}`.execute(tx);
+    if (alongside !== null) await sql`${mark} ${alongside}`.execute(tx);
     return;
   }
   // Update first: a window is created once and changed a million times.
-  const changed = await addToWindows(tx, list, mark, beside);
+  const changed = await addToWindows(tx, list, mark, alongside);
   if (isLast) return;
   const missing = list.filter((sum) => !changed.has(windowId(sum)));
   if (missing.length === 0) return;
@@ -111,9 +111,9 @@ async function addToWindows(
   tx: Handle,
   list: readonly WindowChange[],
   mark: RawBuilder<unknown>,
-  beside: RawBuilder<unknown> | null,
+  alongside: RawBuilder<unknown> | null,
 ): Promise<ReadonlySet<string>> {
-  const first = beside === null ? sql`` : sql`beside as (${beside}),`;
+  const first = alongside === null ? sql`` : sql`alongside as (${alongside}),`;
   const sums = list.map((sum) => ({
     ...windowKeyJson(sum),
     spent_nano_usd: sum.spentNanoUsd.toString(),

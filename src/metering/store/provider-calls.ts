@@ -9,9 +9,9 @@ export interface CallsQuestion {
   readonly maxCalls: number;
   /** How many of the latest calls are returned per group. */
   readonly latest: number;
-  /** Prefix of test keys, whose calls the sandbox answers. */
+  /** Prefix of test keys: the sandbox answers their calls. */
   readonly testPrefix: string;
-  /** Endpoints whose durations do not measure the provider: live audio includes the time of speaking, a job its waiting time. */
+  /** Endpoints with durations that do not measure the provider: live audio includes the time of speaking, a job its waiting time. */
   readonly untimedEndpoints: readonly string[];
 }
 

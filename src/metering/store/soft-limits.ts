@@ -21,7 +21,7 @@ const IS_MARK_STALE = sql`b.kind = 'budget' and (w.soft_limit_told_at is not nul
  */
 const BUDGETS_AND_WINDOWS = sql`budgets b left join lateral (select * from budget_windows w where ${WINDOW_OF_NOW} offset 0) w on true`;
 
-/** Budgets whose mark is stale. Locks nothing. */
+/** Budgets with a stale mark. Locks nothing. */
 export async function findReachedSoftLimits(db: SystemHandle): Promise<readonly string[]> {
   const { rows } = await sql<{
     id: string;

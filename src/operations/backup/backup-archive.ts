@@ -101,34 +101,34 @@ export async function readArchive(file: string, targetFolder: string | null): Pr
   let manifestText: Buffer | null = null;
   let seal: string | null = null;
   for await (const { entry, body } of readEntries(file)) {
-    if (seal !== null) throw new Error("the archive goes on after its end");
+    if (seal !== null) throw new Error("the archive contains data after its end");
     if (entry.name === MANIFEST) {
       if (entry.sizeBytes > MAX_MANIFEST_BYTES) throw new Error("the manifest is too large");
       manifestText = await readAll(body);
     } else if (entry.name === SEAL) {
-      if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is none");
+      if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is malformed");
       seal = (await readAll(body)).toString();
     } else {
       if (entry.name.split("/")[0] === FORMER_DATABASE)
         throw new BackupOfOtherVersion("it contains the embedded database of version 0.1.0");
       if (!isInside(entry.name))
-        throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
+        throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is not a valid location`);
       const sha256 = await extractEntry(entry, body, targetFolder);
       actualEntries.set(entry.name, { name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
     }
   }
   if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
-    throw new Error("the archive has no manifest, or not its own");
+    throw new Error("the archive has no manifest, or a different one");
   const parsed = manifestSchema.safeParse(JSON.parse(manifestText.toString()));
-  if (!parsed.success) throw new BackupOfOtherVersion("its manifest is of a format that this version does not read");
+  if (!parsed.success) throw new BackupOfOtherVersion("this version does not support the manifest's format");
   const manifest = parsed.data;
   for (const expected of manifest.entries) {
     const found = actualEntries.get(expected.name);
     if (found?.sha256 !== expected.sha256 || found.size !== expected.size || found.kind !== expected.kind)
-      throw new Error(`${expected.name} is not what was backed up`);
+      throw new Error(`${expected.name} differs from the content that was backed up`);
     actualEntries.delete(expected.name);
   }
-  if (actualEntries.size > 0) throw new Error("the archive holds more than its manifest names");
+  if (actualEntries.size > 0) throw new Error("the archive contains files that its manifest does not list");
   return manifest;
 }
 

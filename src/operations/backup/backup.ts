@@ -33,7 +33,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
   const { storage } = configuration;
   if (storage.databaseUrl !== null)
     throw new CliError(EXIT.usage, NOT_EMBEDDED, {
-      hints: ["objects and secrets go with it: see docs/operations.md"],
+      hints: ["back up objects and secrets as well: see docs/operations.md"],
     });
   const file = await chooseFileName(resolve(terminal.cwd, target));
   await refuseInside(file, storage.dataDir);
@@ -77,8 +77,8 @@ async function writeVerified(temporaryPath: string, collected: string, about: Ab
     }
     return await readArchive(temporaryPath, null);
   } catch (error) {
-    throw new CliError(EXIT.unexpected, `No backup was made in ${dirname(temporaryPath)}: ${reasonOf(error)}.`, {
-      hints: ["nothing is left of it; see that there is room for all of it, and that this user may write there"],
+    throw new CliError(EXIT.unexpected, `No backup was created in ${dirname(temporaryPath)}: ${reasonOf(error)}.`, {
+      hints: ["no partial file remains; check free space and write permission"],
     });
   }
 }
@@ -88,7 +88,8 @@ async function chooseFileName(target: string): Promise<string> {
   const targetStat = await statOrNull(target);
   if (targetStat?.isDirectory() === true)
     return join(target, `patchbay-${new Date().toISOString().replaceAll(/[-:]|\.\d+/gu, "")}.tar`);
-  if (targetStat !== null) throw new CliError(EXIT.conflict, `${target} exists already; a backup replaces nothing.`);
+  if (targetStat !== null)
+    throw new CliError(EXIT.conflict, `${target} already exists; backups never overwrite files.`);
   if ((await statOrNull(dirname(target))) === null)
     throw new CliError(EXIT.notFound, `There is no directory ${dirname(target)}.`);
   return target;
@@ -101,7 +102,7 @@ async function refuseInside(file: string, dataDir: string): Promise<void> {
     const partFolder = await realpath(join(dataDir, part)).catch(() => null);
     if (partFolder !== null && `${folder}${sep}`.startsWith(`${partFolder}${sep}`))
       throw new CliError(EXIT.usage, `${file} would be in ${partFolder}, which belongs to the installation.`, {
-        hints: [`choose a place outside of ${dataDir}`],
+        hints: [`choose a path outside of ${dataDir}`],
       });
   }
 }
@@ -115,7 +116,7 @@ async function reportLeftovers(folder: string, terminal: Terminal): Promise<void
   for (const name of names.filter((each) => LEFTOVER.test(each)))
     await printLine(
       terminal,
-      `${join(folder, name)} is what a backup that never ended left behind; unless another is being made there now, remove it.`,
+      `${join(folder, name)} was left by an unfinished backup; remove it unless another backup is running.`,
     );
 }
 
@@ -143,11 +144,11 @@ async function examineSecrets({ storage, secrets }: Configuration): Promise<Secr
 function secretsIn(manifest: Manifest, configured: readonly string[]): string {
   const missing = missingSecrets(manifest);
   if (!manifest.has_secrets)
-    return `It holds no secrets: without ${missing.join(" and ")} of this installation it opens nothing and knows no key.`;
+    return `It contains no secrets: without ${missing.join(" and ")} of this installation, nothing can be decrypted and all API keys are invalid.`;
   const lacking = NEEDED_SECRETS.filter((name) => missing.includes(name) || configured.includes(name)).join(" and ");
   if (lacking === "")
-    return "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so.";
-  return `The configuration gives ${lacking}, so the backup does not hold them: without ${lacking} of this installation it cannot be used. Keep them elsewhere.`;
+    return "It contains the installation's secrets: anyone with the file can decrypt its data and use its API keys. Store it securely.";
+  return `The configuration gives ${lacking}, so the backup does not contain them: without ${lacking} of this installation it cannot be used. Store them separately.`;
 }
 
 type ReportOptions = BackupOptions & SecretsReview;
@@ -170,8 +171,8 @@ async function report(file: string, manifest: Manifest, options: ReportOptions, 
     terminal,
     faults.length === 0 || !manifest.has_secrets
       ? secretsIn(manifest, configured)
-      : `The secrets have faults, which the backup does not fix: ${faults.join("; ")}.`,
+      : `The secrets have errors, which are part of the backup too: ${faults.join("; ")}.`,
   );
   if (manifest.objects === "elsewhere")
-    await printLine(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
+    await printLine(terminal, "Objects are stored in S3 and are not included: version or copy the bucket separately.");
 }

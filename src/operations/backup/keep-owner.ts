@@ -1,4 +1,4 @@
-// Gives files that root writes into another account's data directory to that account, whose gateway could not read them otherwise.
+// Gives files that root writes into another account's data directory to that account, because its gateway could not read them otherwise.
 import { stat } from "node:fs/promises";
 import { giveTree } from "../../storage/embedded/give-tree.ts";
 

@@ -62,8 +62,11 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
       (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE,
     );
     if (present.length > 0 && options.force !== true)
-      throw new CliError(EXIT.conflict, `${dataDir} is not empty: it holds ${present.join(", ")}.`, {
-        hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
+      throw new CliError(EXIT.conflict, `${dataDir} is not empty: it contains ${present.join(", ")}.`, {
+        hints: [
+          "use --force to replace what the backup contains and keep other files",
+          "or choose another storage.data_dir",
+        ],
       });
     await tidyUp(dataDir, terminal);
     // Before the first start, so that the new server's files are created inside this directory.
@@ -98,7 +101,7 @@ async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
     if (name.startsWith(REPLACED))
       await printLine(
         terminal,
-        `${join(dataDir, name)} is what a restore that never ended was replacing; remove it once nothing of it is missed.`,
+        `${join(dataDir, name)} contains data replaced by an unfinished restore; remove it when it is no longer needed.`,
       );
   }
 }
@@ -114,17 +117,15 @@ async function unpack(archive: string, staged: string): Promise<Manifest> {
 /** Distinguishes a damaged backup from a full disk or missing permissions, so that no good backup is thrown away. */
 export function unpackFault(error: unknown, archive: string, dataDir: string): CliError {
   if (error instanceof BackupOfOtherVersion)
-    return new CliError(EXIT.conflict, `${archive} was made by another version: ${error.message}.`, {
-      hints: [
-        "keep it, and restore it with the version that made it; version 0.1.0 then moves it: patchbay migrate-storage",
-      ],
+    return new CliError(EXIT.conflict, `${archive} was created by another version: ${error.message}.`, {
+      hints: ["restore it with the version that created it; with version 0.1.0, then run patchbay migrate-storage"],
     });
   return errorCode(error) === null
-    ? new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
-        hints: ["nothing was changed; take another backup"],
+    ? new CliError(EXIT.unexpected, `${archive} is not a complete backup: ${reasonOf(error)}.`, {
+        hints: ["nothing was changed; create another backup"],
       })
     : new CliError(EXIT.unexpected, `${archive} could not be unpacked in ${dataDir}: ${reasonOf(error)}.`, {
-        hints: ["nothing was changed; see that there is room for all of it beside what is there, and try again"],
+        hints: ["nothing was changed; check that there is room for it next to the current data, and try again"],
       });
 }
 
@@ -147,8 +148,8 @@ async function loadDatabase(
     if (unknown.length > 0)
       throw new CliError(
         EXIT.conflict,
-        `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
-        { hints: ["restore it with that version, or a later one"] },
+        `The backup was created by a newer version, ${manifest.patchbay}: this version does not support ${unknown.join(", ")}.`,
+        { hints: ["restore it with that version or later"] },
       );
     await unrestricted.transaction((tx) => loadTables(tx, join(staged, DUMP_FOLDER), manifest.tables));
     await migrate(db);
@@ -190,13 +191,13 @@ async function report(dataDir: string, manifest: Manifest, options: RestoreOptio
   else
     await write(
       terminal.stdout,
-      `${dataDir}: ${count} rows and ${entries.length} files of ${created_at}, each compared.\n`,
+      `${dataDir}: ${count} rows and ${entries.length} files of ${created_at}, all verified.\n`,
     );
   const missing = missingSecrets(manifest);
   if (missing.length > 0)
     await printLine(
       terminal,
-      `The backup holds no ${has_secrets ? missing.join(" and no ") : "secrets"}: before the next start put ${missing.join(" and ")} of that installation into the data directory, or set them in the configuration.`,
+      `The backup contains no ${has_secrets ? missing.join(" and no ") : "secrets"}: before the next start, put ${missing.join(" and ")} of that installation in the data directory, or set them in the configuration.`,
     );
   await printLine(terminal, "Next: patchbay doctor, then patchbay up");
 }

@@ -35,18 +35,24 @@ export async function checkDataDir({ dataDir }: Configuration["storage"]): Promi
       ? [
           ok(
             "data_dir",
-            `${dataDir} does not exist yet; the first start makes it${describeMissingParents(dataDir, parent)}`,
+            `${dataDir} does not exist yet; the first start creates it${describeMissingParents(dataDir, parent)}`,
           ),
         ]
-      : [fail("data_dir", `${dataDir} cannot be made: ${parent} is not writable`, "choose another storage.data_dir")];
+      : [
+          fail(
+            "data_dir",
+            `${dataDir} cannot be created: ${parent} is not writable`,
+            "choose another storage.data_dir",
+          ),
+        ];
   }
   if (!dirStat.isDirectory())
-    return [fail("data_dir", `${dataDir} is no directory`, "choose another storage.data_dir")];
+    return [fail("data_dir", `${dataDir} is not a directory`, "choose another storage.data_dir")];
   if (!(await isWritable(dataDir)))
     return [fail("data_dir", `${dataDir} is not writable for this user`, `chown it to the user that runs patchbay`)];
   const readablePaths = process.platform === "win32" ? [] : await readableByOthers(dataDir);
   if (readablePaths.length === 0)
-    return [ok("data_dir", `${dataDir} is writable, and its secrets are their owner's only`)];
+    return [ok("data_dir", `${dataDir} is writable, and its secrets are readable by their owner only`)];
   return readablePaths.map((path) => warn("data_dir", `${path} can be read by other users`, `chmod go= '${path}'`));
 }
 
@@ -75,15 +81,15 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
         ? [
             fail(
               "secrets",
-              `${storage.dataDir} holds a database, but not ${missing.join(" and ")}, which it was used with`,
-              "put it back from the backup: a new one opens nothing that is sealed there, and knows no API key",
+              `${storage.dataDir} contains a database, but not ${missing.join(" and ")}, which it depends on`,
+              "restore it from the backup: with a new one, stored data cannot be decrypted and all API keys are invalid",
             ),
           ]
-        : [ok("secrets", `made in ${storage.dataDir} at the first start`)];
+        : [ok("secrets", `created in ${storage.dataDir} at the first start`)];
     const opened = await openSecrets(settings);
     return opened.ok
       ? [ok("secrets", opened.where)]
-      : opened.faults.map((fault) => fail("secrets", fault, "make one with `openssl rand -base64 32`"));
+      : opened.faults.map((fault) => fail("secrets", fault, "create one with `openssl rand -base64 32`"));
   } catch (error) {
     return [fail("secrets", reasonOf(error), "restore the file from the backup")];
   }
@@ -95,7 +101,7 @@ export async function checkDisk({ dataDir }: Configuration["storage"]): Promise<
   const text = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${dataDir}`;
   if (free < NEEDED_BYTES) return fail("disk", text, "free some, or move storage.data_dir to a larger disk");
   return free < COMFORTABLE_BYTES
-    ? warn("disk", text, "uploads, job audio and results are kept there: give it 5 GiB or more")
+    ? warn("disk", text, "uploads, job audio and results are stored there: provide 5 GiB or more")
     : ok("disk", text);
 }
 
@@ -104,8 +110,8 @@ export function checkDecoder(path: string | undefined): Finding {
   return ffmpeg === null
     ? warn(
         "decoder",
-        "no ffmpeg on the PATH: only WAV is cut for models with a length limit",
-        "install ffmpeg, if other recordings are longer than a model takes",
+        "no ffmpeg on the PATH: only WAV is split for models with a length limit",
+        "install ffmpeg if other recordings exceed a model's length limit",
       )
     : ok("decoder", ffmpeg);
 }

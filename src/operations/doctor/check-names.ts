@@ -17,7 +17,7 @@ export async function checkNames(
     if (url === null || isLoopbackHost(url.hostname) || isAddress(url.hostname)) continue;
     connectionsOf.set(url.hostname, [...(connectionsOf.get(url.hostname) ?? []), name]);
   }
-  if (connectionsOf.size === 0) return [ok("dns", "no provider's name has to be looked up")];
+  if (connectionsOf.size === 0) return [ok("dns", "no provider host needs to be resolved")];
   return Promise.all([...connectionsOf].map(([host, connections]) => checkName(host, connections.join(", "), lookUp)));
 }
 
@@ -29,7 +29,7 @@ async function checkName(host: string, connections: string, lookUp: DoctorNetwor
   } catch (error) {
     return fail(
       "dns",
-      `${host} is not resolved: ${reasonOf(error)} (${connections})`,
+      `${host} cannot be resolved: ${reasonOf(error)} (${connections})`,
       "check base_url for a misspelt name, and this machine's name servers (/etc/resolv.conf)",
     );
   }

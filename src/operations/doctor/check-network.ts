@@ -40,9 +40,13 @@ async function checkPort(
   const address = `${host}:${port}`;
   if (code === null) return ok("ports", `${address} is free (${name})`);
   if (code !== "EADDRINUSE")
-    return fail("ports", `${address} cannot be listened on: ${code} (${name})`, `choose another ${name}.host or .port`);
+    return fail(
+      "ports",
+      `${address} cannot be used for listening: ${code} (${name})`,
+      `choose another ${name}.host or .port`,
+    );
   return isHeld
-    ? ok("ports", `${address} is in use, as it should be while the gateway runs (${name})`)
+    ? ok("ports", `${address} is in use by the running gateway (${name})`)
     : warn("ports", `${address} is in use (${name})`, "a gateway may be running already; if not, choose another port");
 }
 
@@ -52,15 +56,15 @@ export function checkPublicUrl({ server }: Configuration): Finding {
   if (isLocal && !isLoopbackHost(server.host))
     return warn(
       "public_url",
-      `${server.publicUrl} leads others to their own machine, and the gateway listens on ${server.host}`,
-      "set server.public_url to the address that callers use: it stands in errors, results and webhooks",
+      `${server.publicUrl} points callers to their own machine, but the gateway listens on ${server.host}`,
+      "set server.public_url to the address that callers use; it is part of errors, results and webhooks",
     );
   return protocol === "https:" || isLocal
     ? ok("public_url", server.publicUrl)
     : warn(
         "public_url",
-        `${server.publicUrl} is not encrypted: keys and transcripts travel in the clear`,
-        "put TLS in front of it",
+        `${server.publicUrl} is not encrypted: keys and transcripts are sent in clear text`,
+        "terminate TLS in front of it",
       );
 }
 
@@ -91,8 +95,8 @@ export async function checkConnections(configuration: Configuration, call: boole
     return [
       warn(
         "connections",
-        "no provider is connected: requests go to the sandbox, nothing is recognised",
-        "set a provider's key, such as DEEPGRAM_API_KEY, or connections in patchbay.yaml",
+        "no provider is connected: the sandbox answers with simulated text",
+        "set a provider key, such as DEEPGRAM_API_KEY, or connections in patchbay.yaml",
       ),
     ];
   return Promise.all(all.map((account) => checkConnection(account, call)));
@@ -108,7 +112,7 @@ async function checkConnection({ name, connection, url }: ConfiguredAccount, cal
   if (apiKey !== null && url.protocol === "http:" && !isLoopbackHost(url.hostname))
     return warn(
       "connections",
-      `${about} sends its credential to ${url.origin} in the clear`,
+      `${about} sends its credential to ${url.origin} in clear text`,
       "use an https:// base_url",
     );
   if (!call) return ok("connections", `${about}: ${url.origin}, not called`);
@@ -127,7 +131,7 @@ async function reach(about: string, url: URL): Promise<Finding> {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     return fail(
       "connections",
-      `${about}: ${url.origin} does not answer: ${reasonOf(cause)}`,
+      `${about}: ${url.origin} does not respond: ${reasonOf(cause)}`,
       "check the network, DNS and base_url",
     );
   }
@@ -140,6 +144,6 @@ export async function askReadiness(url: string): Promise<string> {
     await response.body?.cancel();
     return response.ok ? "ready" : `answers ${response.status}`;
   } catch (error) {
-    return `does not answer (${reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error)})`;
+    return `does not respond (${reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error)})`;
   }
 }

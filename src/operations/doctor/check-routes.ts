@@ -10,8 +10,8 @@ export async function checkRoutes(db: SystemHandle): Promise<readonly Finding[]>
   return large.map(({ workspace, route, targets }) =>
     warn(
       "routes",
-      `route ${route}${workspace === null ? "" : ` of workspace ${workspace}`} has ${targets} targets, more than the ${MAX_TARGETS} that a route may have`,
-      `remove targets until ${MAX_TARGETS} are left; until then it works as it is and cannot be changed otherwise`,
+      `route ${route}${workspace === null ? "" : ` of workspace ${workspace}`} has ${targets} targets, more than the limit of ${MAX_TARGETS}`,
+      `remove targets until ${MAX_TARGETS} remain; until then the route works but cannot be edited`,
     ),
   );
 }

@@ -49,10 +49,10 @@ export async function checkStorage(
     if (error instanceof EmbeddedUnavailable) return [fail("storage", error.message, error.hints.join("; "))];
     return [
       isEmbedded
-        ? fail("storage", `the embedded database does not open: ${reasonOf(error)}`, "restore the last backup")
+        ? fail("storage", `the embedded database cannot be opened: ${reasonOf(error)}`, "restore the last backup")
         : fail(
             "storage",
-            `the database server does not answer: ${reasonOf(error)}`,
+            `the database server does not respond: ${reasonOf(error)}`,
             "check storage.database_url, the network, and the user's rights",
           ),
     ];
@@ -73,15 +73,14 @@ async function checkOwner(dataDir: string): Promise<readonly Finding[]> {
   const gateway = readRunningGateway(dataDir);
   if (gateway === null) return [];
   const answer = await askReadiness(gateway.url);
-  if (answer === "ready")
-    return [ok("storage", `in use by process ${gateway.pid}, a gateway that is ready at ${gateway.url}`)];
+  if (answer === "ready") return [ok("storage", `in use by process ${gateway.pid}, a ready gateway at ${gateway.url}`)];
   return [
     gateway.isStopping
-      ? warn("storage", `in use by process ${gateway.pid}, which is stopping`, "wait for it")
+      ? warn("storage", `in use by process ${gateway.pid}, which is stopping`, "wait until it has stopped")
       : fail(
           "storage",
           `in use by process ${gateway.pid}, a gateway that is not ready: ${gateway.url}/readyz ${answer}`,
-          "its log says why",
+          "see its log",
         ),
   ];
 }
@@ -107,8 +106,8 @@ async function checkPlacement({ dataDir, runAs }: Configuration["storage"]): Pro
       ? [
           warn(
             "storage",
-            `the embedded database runs as ${LAST_RESORT}, whose files other programs of that account can read`,
-            "create an account of its own (useradd --system patchbay), or start the gateway as an ordinary user",
+            `the embedded database runs as ${LAST_RESORT}, so other programs of that account can read its files`,
+            "create a dedicated account (useradd --system patchbay), or start the gateway as an ordinary user",
           ),
         ]
       : []),
@@ -127,14 +126,14 @@ async function checkPooler(database: Database, { listenUrl }: Configuration["sto
       return [fail("storage", error.message, error.check)];
     throw error;
   }
-  const heard = listenUrl === null ? "" : "; notifications arrive over storage.listen_url";
+  const heard = listenUrl === null ? "" : "; notifications use storage.listen_url";
   const text = `${pooling === "none" ? "none" : describePooling(direct)}${heard}`;
   const session = await readSessionFacts(db);
   return pooling === "transaction" && session?.jit === "on"
     ? [
         warn(
           "storage",
-          `${text}; the server compiles statements outside of transactions (jit)`,
+          `${text}; the server uses JIT compilation outside of transactions`,
           `alter role ${session.login} set jit = off`,
         ),
       ]
@@ -147,12 +146,12 @@ async function checkSchema(database: Database): Promise<Finding> {
   if (unknown.length > 0)
     return fail(
       "migrations",
-      `the database belongs to a newer version of patchbay (it has ${unknown.join(", ")})`,
-      "start that version, or restore the backup made before it",
+      `the database was migrated by a newer version of patchbay (it has ${unknown.join(", ")})`,
+      "start that version, or restore a backup made before the upgrade",
     );
   return pending.length === 0
-    ? ok("migrations", "the schema is this version's")
-    : warn("migrations", `${pending.length} to run: ${pending.join(", ")}`, "back up, then `patchbay up` runs them");
+    ? ok("migrations", "the schema is up to date")
+    : warn("migrations", `${pending.length} to run: ${pending.join(", ")}`, "back up, then run `patchbay up`");
 }
 
 async function checkClock(database: Database): Promise<Finding> {
@@ -163,7 +162,7 @@ async function checkClock(database: Database): Promise<Finding> {
   const offset = (serverTime?.getTime() ?? Number.NaN) - (before + after) / 2;
   // The true offset may differ by half the round trip.
   const off = Math.max(0, Math.abs(offset) - (after - before) / 2);
-  const text = `${Math.round(off)} ms apart from the database's`;
+  const text = `${Math.round(off)} ms off the database's clock`;
   if (off > HARMFUL_MS) return fail("clock", text, "synchronise both machines' clocks (NTP)");
   return off > NOTICEABLE_MS ? warn("clock", text, "synchronise both machines' clocks (NTP)") : ok("clock", text);
 }
@@ -175,8 +174,8 @@ export async function checkObjects({ storage }: Configuration): Promise<Finding>
       ? ok("objects", `in ${join(storage.dataDir, "objects")}`)
       : warn(
           "objects",
-          `in ${join(storage.dataDir, "objects")}, beside a server database`,
-          "gateways and workers on several machines need a data_dir they share, or storage.objects of kind s3",
+          `in ${join(storage.dataDir, "objects")}, with a server database`,
+          "gateways and workers on several machines need a shared data_dir, or storage.objects of kind s3",
         );
   try {
     const store = await openObjectStore(objectStoreSettings(storage));
@@ -188,7 +187,7 @@ export async function checkObjects({ storage }: Configuration): Promise<Finding>
     } finally {
       store.close();
     }
-    return ok("objects", `bucket ${storage.objects.bucket} takes, gives and forgets an object`);
+    return ok("objects", `bucket ${storage.objects.bucket} can write, read and delete an object`);
   } catch (error) {
     return fail(
       "objects",

@@ -34,12 +34,12 @@ export async function checkWebhooks(
     return [
       fail(
         "webhooks",
-        `their addresses cannot be opened: ${reasonOf(error)}`,
-        "put the key that sealed them back into secrets.encryption_keys",
+        `their addresses cannot be decrypted: ${reasonOf(error)}`,
+        "add the key that encrypted them to secrets.encryption_keys",
       ),
     ];
   }
-  if (receivers.length === 0) return [ok("webhooks", "no workspace has one")];
+  if (receivers.length === 0) return [ok("webhooks", "none configured")];
   return reachAll(receivers, network, allMs);
 }
 
@@ -69,8 +69,8 @@ async function reachAll(
     ...findings,
     warn(
       "webhooks",
-      `not looked at within ${allMs / 1000} s: ${skippedWorkspaces.join(", ")}`,
-      "mend the others first: those that do not answer take the time",
+      `not checked within ${allMs / 1000} s: ${skippedWorkspaces.join(", ")}`,
+      "fix the others first: unresponsive receivers used up the time",
     ),
   ];
 }
@@ -80,7 +80,7 @@ function describe({ workspace, url }: Receiver, result: ReachOutcome): Finding {
   const because = "detail" in result && result.detail !== null ? ` (${result.detail})` : "";
   switch (result.kind) {
     case "reached":
-      return ok("webhooks", `${about} takes connections; nothing was sent`);
+      return ok("webhooks", `${about} accepts connections; nothing was sent`);
     case "not_resolved":
       return fail(
         "webhooks",
@@ -90,37 +90,33 @@ function describe({ workspace, url }: Receiver, result: ReachOutcome): Finding {
     case "address_not_allowed":
       return fail(
         "webhooks",
-        `${about} is not delivered to${because}`,
-        "a receiver of your own: open its range in webhooks.allowed_private_cidrs, plain http with webhooks.allow_http; else it needs https at a public address",
+        `${about} is not allowed as a receiver${because}`,
+        "use https and a public address, or allow internal receivers with webhooks.allowed_private_cidrs and webhooks.allow_http",
       );
     case "connection":
       return fail(
         "webhooks",
-        `${about} does not take connections${because}`,
-        "start the receiver, and let this machine through its firewall",
+        `${about} does not accept connections${because}`,
+        "start the receiver, and allow this machine in its firewall",
       );
     case "timeout":
-      return fail(
-        "webhooks",
-        `${about} does not answer in time`,
-        "a firewall on the way may drop what this machine sends: let it through",
-      );
+      return fail("webhooks", `${about} does not respond in time`, "a firewall may drop the connection: allow it");
     case "tls":
       return fail(
         "webhooks",
-        `${about} takes connections, but TLS fails${because}`,
-        "renew the receiver's certificate, for its very name; for an authority of your own set NODE_EXTRA_CA_CERTS",
+        `${about} accepts connections, but TLS fails${because}`,
+        "renew the receiver's certificate for its exact name; for a private authority, set NODE_EXTRA_CA_CERTS",
       );
   }
 }
 
 /** A disabled receiver gets no deliveries until it is enabled again. */
 function describeDisabled(workspace: string, reason: "owner" | "gone" | "failing"): Finding {
-  if (reason === "owner") return ok("webhooks", `${workspace}: switched off by its owner, not tried`);
+  if (reason === "owner") return ok("webhooks", `${workspace}: disabled by its owner, not checked`);
   return warn(
     "webhooks",
-    `${workspace}: switched off, ${reason === "gone" ? "its receiver answered 410 Gone" : "after days of nothing but failures"}; not tried`,
-    `mend the receiver, then switch it on again: ${setCommand(workspace)}`,
+    `${workspace}: disabled, ${reason === "gone" ? "its receiver answered 410 Gone" : "after days of failures only"}; not checked`,
+    `fix the receiver, then enable it again: ${setCommand(workspace)}`,
   );
 }
 

@@ -47,7 +47,7 @@ async function examine(
   if (!loaded.ok)
     return [
       ...loaded.faults.map((fault) =>
-        fail("configuration", formatFault(fault), "mend it; the rest is judged once the configuration can be read"),
+        fail("configuration", formatFault(fault), "fix it; other checks need a readable configuration"),
       ),
       checkRuntime(),
     ];
@@ -60,9 +60,9 @@ async function examine(
   const names = checkNames(configuration, network);
   const secrets = await catchUnreadable("secrets", checkSecrets(configuration));
   return [
-    ok("configuration", loaded.file ?? "none: defaults and the environment"),
+    ok("configuration", loaded.file ?? "no file: defaults and environment variables"),
     ...loaded.warnings.map((warning) =>
-      warn("configuration", formatFault(warning), "it works as it is; see docs/configuration.md"),
+      warn("configuration", formatFault(warning), "optional; see docs/configuration.md"),
     ),
     checkRuntime(),
     ...(await catchUnreadable("data_dir", checkDataDir(storage))),
@@ -126,5 +126,5 @@ function lines({ level, check, message, fix }: Finding): readonly string[] {
 
 function summary(findings: readonly Finding[]): string {
   const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
-  return `${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} to mend`;
+  return `${count("ok")} passed, ${count("warn")} ${count("warn") === 1 ? "warning" : "warnings"}, ${count("fail")} failed`;
 }

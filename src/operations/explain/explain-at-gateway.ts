@@ -21,16 +21,16 @@ export interface Place {
   readonly session: Session;
   /** Prefix of the endpoint paths. */
   readonly place: string;
-  readonly whose: Pick<ExplanationRequest, "app" | "key_id">;
+  readonly caller: Pick<ExplanationRequest, "app" | "key_id">;
 }
 
 /** Null if the options name no gateway. */
 export function namedGateway(options: ExplainOptions, terminal: Terminal, signal: AbortSignal): Place | null {
   const { adminUrl, workspace, url } = options;
   if (adminUrl !== undefined || workspace !== undefined)
-    return { ...openPlace(options, terminal, signal), whose: namedOwner(options) };
+    return { ...openPlace(options, terminal, signal), caller: namedOwner(options) };
   if (url === undefined) return null;
-  throw new CliError(EXIT.usage, "--url alone does not say as whom.", {
+  throw new CliError(EXIT.usage, "--url requires --workspace.", {
     hints: ["as the operator: --admin-url URL", "as an administrator of a workspace: --url URL --workspace WORKSPACE"],
   });
 }
@@ -45,10 +45,10 @@ export async function runningGateway(
   const { operatorKeys, storage } = configuration;
   const url = ownAdminUrl(configuration, options, terminal);
   if (url === null)
-    throw new CliError(EXIT.conflict, "A gateway has the embedded database, and no admin listener to be asked on.", {
+    throw new CliError(EXIT.conflict, "A running gateway uses the embedded database and has no admin listener.", {
       hints: [
         "stop it, or set server.admin",
-        "or ask it as a caller: patchbay transcribe FILE --dry-run, or patchbay chat TEXT --dry-run",
+        "or dry-run as a caller: patchbay transcribe FILE --dry-run, or patchbay chat TEXT --dry-run",
       ],
     });
   const isNamed = options.app !== undefined || options.key !== undefined || options.request !== undefined;
@@ -59,15 +59,15 @@ export async function runningGateway(
     operatorKeys[0]?.secret ??
     findApiKey(undefined, new URL(url), askingTerminal, OPERATOR_KEY_FILE, storage.dataDir);
   const session = openSession({ url, apiKey }, askingTerminal, signal, "operator");
-  const whose = isNamed ? namedOwner(options) : { key_id: await idOfKey(configuration, options, terminal, signal) };
-  return { session, place: "/admin/v1", whose };
+  const caller = isNamed ? namedOwner(options) : { key_id: await idOfKey(configuration, options, terminal, signal) };
+  return { session, place: "/admin/v1", caller };
 }
 
-function namedOwner({ app, key, request }: ExplainOptions): Place["whose"] {
+function namedOwner({ app, key, request }: ExplainOptions): Place["caller"] {
   if (key !== undefined) return { key_id: key };
   if (app !== undefined) return { app };
   if (request !== undefined) return {};
-  throw new CliError(EXIT.usage, "Whose request? Give --app or --key; --api-key is the key that asks.");
+  throw new CliError(EXIT.usage, "No app or key. Use --app or --key; --api-key is the administrator key.");
 }
 
 /** Any valid key may look up its own id. */
@@ -83,10 +83,10 @@ async function idOfKey(
   return parseReply(keyDescription, await session.document("/v1/me"), "description of a key").key.id;
 }
 
-export async function explainThere({ session, place, whose }: Place, question: Question): Promise<RouteTraceView> {
+export async function explainThere({ session, place, caller }: Place, question: Question): Promise<RouteTraceView> {
   const { task, fields, recording, route, version } = question;
   const json = {
-    ...whose,
+    ...caller,
     task,
     fields,
     ...(recording === null ? {} : { recording: wireRecording(recording) }),

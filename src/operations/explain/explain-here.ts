@@ -67,7 +67,7 @@ export async function explainHere(
 export async function recordedHere({ database }: Pick<Installed, "database">, id: string): Promise<RouteTraceView> {
   const { db } = bypassRls(database, "installation");
   const row = await readRequest(db, { workspaceId: null, appId: null }, id);
-  if (row === null) throw new CliError(EXIT.notFound, "There is no record of such a request.");
+  if (row === null) throw new CliError(EXIT.notFound, "No record of this request.");
   const { asked, purpose, route, route_version: routeVersion, refusal, candidates } = row;
   // The request log wrote these columns from a trace.
   return traceView({ asked, purpose, route, routeVersion, refusal, candidates } as RouteTrace);
@@ -85,8 +85,8 @@ async function principalOf(
       : app !== undefined
         ? await findAppPrincipal(database, app)
         : await findKey(database, hashKey(pepper, apiKey ?? env["PATCHBAY_API_KEY"] ?? ""), false);
-  if (found === null) throw new CliError(EXIT.notFound, "There is no such app or key.");
-  if (found.app === null) throw new CliError(EXIT.usage, "This key belongs to no app and routes nothing.");
+  if (found === null) throw new CliError(EXIT.notFound, "Unknown app or key.");
+  if (found.app === null) throw new CliError(EXIT.usage, "This key belongs to no app, so it has no route.");
   return found;
 }
 
@@ -100,7 +100,7 @@ function routeQuestion(principal: Principal, { task, fields, recording }: Questi
 function fieldsAs<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.usage, "The request is wrong.", {
+  throw new CliError(EXIT.usage, "The request is invalid.", {
     hints: parsed.error.issues.flatMap((issue) =>
       describeIssue(issue, value).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`),
     ),

@@ -35,7 +35,7 @@ export async function questionOf(
 
 export function noDraft(): CliError {
   return new CliError(EXIT.notFound, "The route has no draft.", {
-    hints: ["name a version: --route-version N", "or another route: --route ID"],
+    hints: ["select a version: --route-version N", "or another route: --route ID"],
   });
 }
 
@@ -46,5 +46,5 @@ async function readObject(path: string): Promise<object> {
   } catch (error) {
     throw new CliError(EXIT.usage, `${path} cannot be read as JSON: ${reasonOf(error)}.`);
   }
-  throw new CliError(EXIT.usage, `${path} holds no JSON object.`);
+  throw new CliError(EXIT.usage, `${path} does not contain a JSON object.`);
 }

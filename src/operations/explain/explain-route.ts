@@ -33,7 +33,7 @@ async function traceOf(
   const configuration = readConfiguration(options, terminal);
   const { key, app, apiKey, request } = options;
   if ([key, app, apiKey, request].every((each) => each === undefined) && !terminal.env["PATCHBAY_API_KEY"])
-    throw new CliError(EXIT.usage, "Whose request? Give --app, --key or --api-key.");
+    throw new CliError(EXIT.usage, "No app or key. Use --app, --key or --api-key.");
   await using opened = new AsyncDisposableStack();
   const database = await openUnlessRunning(configuration, terminal);
   if (database === null)

@@ -3,10 +3,10 @@ import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {
   const { asked, purpose, route, route_version: version, refusal, candidates } = trace;
-  if (asked === null) return ["It was never decided: the request ended before its routing."];
+  if (asked === null) return ["Not routed: the request ended before its routing decision."];
   const wanted = [...asked.features, ...asked.preferences.map((name) => `(${name})`)];
   return [
-    row("asked", `${asked.capability}: ${wanted.length === 0 ? "nothing in particular" : wanted.join(", ")}`),
+    row("asked", `${asked.capability}: ${wanted.length === 0 ? "no options" : wanted.join(", ")}`),
     ...(purpose === null
       ? []
       : [
@@ -23,8 +23,8 @@ export function traceLines(trace: RouteTraceView): readonly string[] {
 
 function targetLine(candidate: NonNullable<RouteTraceView["candidates"]>[number]): string {
   const { position, connection, provider, model, missing, healthy, paused_until: until } = candidate;
-  const rest = until === undefined ? "resting" : `paused by hand until ${until}`;
-  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "able";
+  const rest = until === undefined ? "resting" : `paused manually until ${until}`;
+  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "eligible";
   return `${position}  ${connection}  ${provider} ${model}  ${verdict}`;
 }
 

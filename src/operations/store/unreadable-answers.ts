@@ -1,4 +1,4 @@
-// Finds stored answers and job results whose encryption key this process lacks [tenancy.rotate-needed]. The process starts, because they will
+// Finds stored answers and job results with an encryption key that this process lacks [tenancy.rotate-needed]. The process starts, because they will
 // expire, but warns, because a retry or poll that needs one of them fails with an internal error until then.
 import { sql } from "kysely";
 import type { SystemHandle } from "../../storage/database.ts";

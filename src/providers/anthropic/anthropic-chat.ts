@@ -28,7 +28,7 @@ import { closedSchema } from "../chat/closed-schema.ts";
 import { ANTHROPIC_COMBINERS, type FittedTools, fitTools } from "../chat/tool-schema.ts";
 
 const settings = z.strictObject({
-  effort: z.enum(["low", "medium", "high", "xhigh", "max"]).describe("How much work the answer may take.").optional(),
+  effort: z.enum(["low", "medium", "high", "xhigh", "max"]).describe("Effort spent on the answer.").optional(),
   service_tier: z.enum(["auto", "standard_only"]).describe("Processing class of the account.").optional(),
 });
 

@@ -169,7 +169,7 @@ export type ChatPlanResult =
       readonly dropped: readonly ChatDropped[];
       /** Fields of the request's `history` that this target does not accept. */
       readonly ignored?: readonly HistoryField[];
-      /** Indexes of tools whose schema had to be rewritten for this target. */
+      /** Indexes of tools with a schema that had to be rewritten for this target. */
       readonly rewrittenTools?: readonly number[];
     }
   | { readonly ok: false; readonly missing: readonly ChatLack[] };

@@ -9,7 +9,7 @@ export const OPENAI_COMBINERS = [...ANTHROPIC_COMBINERS, "not", "enum", "const"]
 
 export interface FittedTools {
   readonly tools: readonly ChatTool[];
-  /** Indexes of tools whose schema became wider. */
+  /** Indexes of tools with a widened schema. */
   readonly rewritten: readonly number[];
   /** A schema with strict validation cannot be expressed: this target lacks the feature for these tools. */
   readonly isLossy: boolean;

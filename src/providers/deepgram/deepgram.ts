@@ -22,10 +22,10 @@ import { plainId, readJsonReply, requestIdOf } from "../wire/read-reply.ts";
 import { receiptsFor } from "../receipts.ts";
 
 const deepgramSettings = z.strictObject({
-  mip_opt_out: z.boolean().describe("Keep the audio out of Deepgram's training; true unless set.").optional(),
+  mip_opt_out: z.boolean().describe("Opt out of Deepgram's model training (default: true).").optional(),
   diarize_model: z
     .enum(["latest", "v1", "v2"])
-    .describe("Which version tells speakers apart; `latest` unless set.")
+    .describe("Version of speaker diarization (default: `latest`).")
     .optional(),
 });
 

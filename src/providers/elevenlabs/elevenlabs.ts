@@ -23,8 +23,8 @@ import { readJsonReply } from "../wire/read-reply.ts";
 import { receiptsFor, saidInText } from "../receipts.ts";
 
 const settings = z.strictObject({
-  no_verbatim: z.boolean().describe("scribe_v2: leave out fillers, false starts and sounds.").optional(),
-  zero_retention: z.boolean().describe("Have nothing kept at all; for enterprise accounts only.").optional(),
+  no_verbatim: z.boolean().describe("scribe_v2: omit fillers, false starts and sounds.").optional(),
+  zero_retention: z.boolean().describe("Zero retention; for enterprise accounts only.").optional(),
 });
 
 const PATH = "/v1/speech-to-text";

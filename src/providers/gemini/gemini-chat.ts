@@ -32,11 +32,7 @@ const settings = z.strictObject({
     .enum(["minimal", "low", "medium", "high"])
     .describe("How long the model may think, from Gemini 3 on.")
     .optional(),
-  thinking_budget: z
-    .int()
-    .min(-1)
-    .describe("Tokens for thinking, before Gemini 3; -1: as many as it likes.")
-    .optional(),
+  thinking_budget: z.int().min(-1).describe("Thinking tokens, before Gemini 3; -1: dynamic.").optional(),
 });
 
 /** Settings were validated with the configuration. Invalid ones are ignored here. */

@@ -60,7 +60,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
     const operation = parsed.data.name;
     return { id: operation.split("/").at(-1) ?? operation, details: { operation, bucket, object } };
   } catch (error) {
-    // A failed submission leaves no run whose deletion would remove the object later.
+    // A failed submission leaves no run that could remove the object later when it is deleted.
     await removeObject(bucket, object, io).catch(() => undefined);
     throw error;
   }

@@ -27,12 +27,12 @@ const settings = z.strictObject({
   location: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,30}$/)
-    .describe("Where it is recognised: `us` unless set. The chirp models are not in `global`.")
+    .describe("Region (default: `us`). The chirp models are not available in `global`.")
     .optional(),
   project: z
     .string()
     .regex(/^[a-z][a-z0-9:.-]{1,62}$/)
-    .describe("The Google Cloud project; that of the service account unless set.")
+    .describe("The Google Cloud project (default: that of the service account).")
     .optional(),
   bucket: z
     .string()

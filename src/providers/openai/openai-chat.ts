@@ -29,7 +29,7 @@ const openAiSettings = z.strictObject({
     .enum(["none", "minimal", "low", "medium", "high", "xhigh"])
     .describe("How long a reasoning model may think.")
     .optional(),
-  verbosity: z.enum(["low", "medium", "high"]).describe("How wordy the answer is.").optional(),
+  verbosity: z.enum(["low", "medium", "high"]).describe("Verbosity of the answer.").optional(),
   service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
 });
 
@@ -39,7 +39,7 @@ const readSettings = openAiSettings.strip().catch({});
 const settingsRead = new WeakMap<object, z.infer<typeof openAiSettings>>();
 
 const compatibleSettings = z.strictObject({
-  dialect: z.enum(Object.keys(DIALECTS)).describe("Which server it is; `openai` unless set.").optional(),
+  dialect: z.enum(Object.keys(DIALECTS)).describe("Server software (default: `openai`).").optional(),
   reasoning_effort: openAiSettings.shape.reasoning_effort,
 });
 

@@ -46,11 +46,11 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 };
 
 const settings = z.strictObject({
-  dialect: z.enum(DIALECT_NAMES).describe("Which server it is; `openai` unless set.").optional(),
+  dialect: z.enum(DIALECT_NAMES).describe("Server software (default: `openai`).").optional(),
   transcribe_path: z
     .string()
     .regex(/^\/[A-Za-z0-9_./-]*$/)
-    .describe("Where it takes audio, behind the base URL, if not where its dialect says.")
+    .describe("Path for audio below the base URL, if it differs from the dialect's default.")
     .optional(),
 });
 const readSettings = settings.strip().catch({});

@@ -111,7 +111,7 @@ const GPT_TRANSCRIBE_DIALECT: Dialect = {
 };
 
 const knownSpeaker = z.strictObject({
-  name: z.string().min(1).max(64).describe("Any name; answers number the speakers all the same."),
+  name: z.string().min(1).max(64).describe("Any name; answers still number the speakers."),
   reference: z
     .string()
     .regex(/^data:audio\/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/u, "must be a data URL of audio")
@@ -122,7 +122,7 @@ const settings = z.strictObject({
   known_speakers: z
     .array(knownSpeaker)
     .max(4)
-    .describe("gpt-4o-transcribe-diarize: voices to tell apart by a sample; they count towards its 25 MiB.")
+    .describe("gpt-4o-transcribe-diarize: sample recordings of known speakers; they count towards its 25 MiB.")
     .optional(),
 });
 const readSettings = settings.strip().catch({});

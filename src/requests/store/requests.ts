@@ -83,7 +83,7 @@ export async function readRequest(db: Kysely<Tables>, scope: RequestScope, id: s
 
 /**
  * Sorts the attempts of one request, before their ids. Start times of chats from a lease are computed back at each write and are imprecise, but
- * all of a request's come from one process, whose ids are in order. A job's may come from several processes, so the database's clock decides.
+ * all of a request's come from one process with ordered ids. A job's may come from several processes, so the database's clock decides.
  */
 export const IN_ORDER = sql`case when lease_id is null then created_at end`;
 

@@ -76,7 +76,7 @@ export async function readUsage(
   return rows;
 }
 
-/** Unsettled amounts of leases whose process crashed: counted as spent, without an attempt [metering.lease-crash]. */
+/** Unsettled amounts of leases of crashed processes: counted as spent, without an attempt [metering.lease-crash]. */
 export async function readUnresolvedLeases(
   db: Kysely<Tables>,
   scope: Omit<UsageScope, "keyId">,

@@ -1,4 +1,4 @@
-// Uses the database's clock as the common clock of all processes on one server [storage.database-clock]. Otherwise a machine whose clock is off
+// Uses the database's clock as the common clock of all processes on one server [storage.database-clock]. Otherwise a machine with a wrong clock
 // by minutes would end jobs before their deadline and refuse links that other processes signed.
 import { sql } from "kysely";
 import type { Logger } from "pino";

@@ -30,15 +30,15 @@ export async function nearestExisting(path: string): Promise<string> {
 async function describeFault(dataDir: string, code: string | null): Promise<string> {
   const place = await nearestExisting(dataDir);
   const reason = reasonAt(place, code, (await stat(place)).isDirectory());
-  return place === dataDir ? reason : `${dataDir} cannot be made: ${reason}`;
+  return place === dataDir ? reason : `${dataDir} cannot be created: ${reason}`;
 }
 
 function reasonAt(place: string, code: string | null, isDirectory: boolean): string {
-  if (!isDirectory) return `${place} is no directory`;
+  if (!isDirectory) return `${place} is not a directory`;
   if (code === "EACCES" || code === "EPERM") return `${place} is not writable for this user`;
   if (code === "EROFS") return `the file system of ${place} is read-only`;
   if (code === "ENOSPC" || code === "EDQUOT") return `the file system of ${place} is full`;
-  return `${place} takes no directory (${code ?? "for no reason given"})`;
+  return `${place} does not accept directories (${code ?? "unknown reason"})`;
 }
 
 async function exists(path: string): Promise<boolean> {

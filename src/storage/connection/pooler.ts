@@ -144,6 +144,6 @@ async function sessionOf(client: Client): Promise<{ readonly pid: number; readon
     "select pg_backend_pid() as pid, current_user as login",
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("the server did not tell its process id");
+  if (row === undefined) throw new Error("the server did not report its process id");
   return row;
 }

@@ -6,11 +6,11 @@ import type { ClientBase } from "pg";
 const MARK = "/* prepared */";
 const PIPELINED_MARK = "/* prepared, ahead */";
 
-/** Put this at the very beginning of a statement whose text is always the same. */
+/** Put this at the very beginning of a statement with constant text. */
 export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
 
 /**
- * Like `PREPARED`, for a statement inside a transaction whose result is not used. It resolves at once and is sent with the next statement,
+ * Like `PREPARED`, for a statement inside a transaction with an unused result. It resolves at once and is sent with the next statement,
  * without its own round trip. If it fails, a later statement of the transaction fails with its error, the commit at the latest.
  */
 export const PIPELINED: RawBuilder<unknown> = sql.raw(PIPELINED_MARK);

@@ -1,4 +1,4 @@
-// Detects connections whose server stopped answering in the middle of a statement, for which TCP would take a quarter of an hour
+// Detects connections to a server that stopped answering in the middle of a statement, for which TCP would take a quarter of an hour
 // [storage.broken-connection]. A second connection distinguishes a slow statement from a lost one.
 import type { Socket } from "node:net";
 import { Client, type ClientBase } from "pg";

@@ -21,7 +21,7 @@ export async function beginInstallation(dataDir: string, isNewDatabase: boolean)
     if (await exists(join(dataDir, FORMER_DATABASE)))
       return {
         kind: "refused",
-        message: `${dataDir} contains the embedded database of version 0.1.0, which this version does not open.`,
+        message: `${dataDir} contains the embedded database of version 0.1.0, which this version cannot open.`,
         hints: [
           "move it with version 0.1.0: patchbay migrate-storage --to postgres://…, then set DATABASE_URL for this version",
           "or start with an empty database: patchbay up --new-database",
@@ -35,7 +35,7 @@ export async function beginInstallation(dataDir: string, isNewDatabase: boolean)
         hints: [
           "restore the last backup: patchbay restore FILE --force",
           "or set DATABASE_URL, if its database is on a server",
-          "or start with an empty database, which knows none of the existing keys and objects: patchbay up --new-database",
+          "or start with an empty database, without the existing keys and objects: patchbay up --new-database",
         ],
       };
   }

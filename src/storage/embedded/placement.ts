@@ -94,7 +94,7 @@ async function relocate(dataDir: string): Promise<Placement> {
   return placementIn(home, dataDir);
 }
 
-/** Null: the files are in the data directory. Refuses a copied data directory, whose pointer would make two installations share a server. */
+/** Null: the files are in the data directory. Refuses a copied data directory, because its pointer would make two installations share a server. */
 async function readPointer(dataDir: string): Promise<string | null> {
   const path = join(dataDir, POINTER_FILE);
   const text = await readFile(path, "utf8").catch((error: unknown) => {

@@ -28,7 +28,7 @@ export async function stopRemainingServer(placement: Placement): Promise<void> {
     }
   }
   throw new Error(
-    `A PostgreSQL server still works on ${placement.data}${pid === null ? "" : ` (process ${pid})`} and does not stop.`,
+    `A PostgreSQL server is still using ${placement.data}${pid === null ? "" : ` (process ${pid})`} and does not stop.`,
   );
 }
 

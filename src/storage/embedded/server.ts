@@ -182,7 +182,7 @@ function startFailure(error: unknown, lines: readonly string[], dataDir: string)
     `The embedded database does not start: ${reason}.`,
     [
       `read ${join(dataDir, LOG_FILE)}; if files are damaged, restore the last backup: patchbay restore FILE --force`,
-      "a full disk or a lack of memory needs room, and no restore",
+      "if the disk or memory is full, free some; a restore is not needed",
     ],
     error,
   );

@@ -1,4 +1,4 @@
-// Drops the connections of a pool whose server is read-only (a standby, or a primary that was demoted), so that new connections reach the new
+// Drops the connections of a pool to a read-only server (a standby, or a primary that was demoted), so that new connections reach the new
 // primary behind the same address.
 import type { ClientBase, Pool } from "pg";
 import { isReadOnlyServer } from "../database-faults.ts";

@@ -65,7 +65,7 @@ export interface RouteVersionsTable {
   published_at: TimeOrNull;
 }
 
-/** A single row, whose number increases with every change to connections, routes and prices. */
+/** A single row with a number that increases with every change to connections, routes and prices. */
 export interface DirectoryStateTable {
   id: Generated<boolean>;
   version: Bigint;

@@ -42,7 +42,7 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
   if (isShort || weakness !== null) {
     const reason = weakness === null ? "" : ` (it ${weakness})`;
     faults.push(
-      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess${reason}; ${MAKE_ONE}`,
+      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} unguessable characters${reason}; ${MAKE_ONE}`,
     );
   }
   if (databaseUrl !== null) {
@@ -54,7 +54,7 @@ async function open(settings: SecretSettings): Promise<OpenedSecrets> {
   const isUsed = (await hasEmbeddedDatabase(dataDir)) && !(await isBeingCreated(dataDir));
   const lostSecrets = isUsed ? await missingSecrets(settings) : [];
   for (const name of lostSecrets)
-    faults.push(`${dataDir} holds a database, but not ${name}, which it was used with; put it back from the backup`);
+    faults.push(`${dataDir} contains a database, but not ${name}, which it depends on; restore it from the backup`);
   if (faults.length > 0) return { ok: false, faults };
   const configuredKeys = keys.filter((key) => key !== null);
   if (keyPepper !== null && configuredKeys.length > 0)

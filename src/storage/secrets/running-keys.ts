@@ -15,7 +15,7 @@ const FIRST = ADVISORY_LOCKS.firstKey;
 const KEEPALIVE_SETTINGS = `set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3;
   set tcp_user_timeout = 60000`;
 
-/** Lasts as long as this connection. `keyIds` are in the ring's order, whose first key seals. */
+/** Lasts as long as this connection. `keyIds` are in the ring's order: its first key seals. */
 export async function announceKeys(client: Pick<Client, "query">, keyIds: readonly string[]): Promise<void> {
   await client.query(KEEPALIVE_SETTINGS);
   const locks = [...keyIds.map((id) => [KNOWN, id] as const), ...keyIds.slice(0, 1).map((id) => [FIRST, id] as const)];

@@ -41,7 +41,7 @@ export async function requireKnownSecrets(tx: SystemTransaction, own: OwnSecrets
   await storePepper(tx, own.pepper);
 }
 
-/** Neither resolves itself: a data key never expires, and a job whose request cannot be opened is not processed before its deadline. */
+/** Neither resolves itself: a data key never expires, and a job with a request that cannot be opened is not processed before its deadline. */
 async function findMissingKeys(db: Reading, seal: Seal): Promise<OtherSecrets | null> {
   const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)} from 2 for 4), 'hex')`;
   const dataKeys = await db
@@ -69,7 +69,7 @@ async function findMissingKeys(db: Reading, seal: Seal): Promise<OtherSecrets | 
   ];
   return new OtherSecrets(
     `secrets.encryption_keys lacks the key ${missingKeys.join(", ")}, which seals ${sealed.join(" and ")}`,
-    "put it behind the first of the list, or encryption-key back from the backup; patchbay secrets rotate tells what needs each key",
+    "add it after the first of the list, or restore encryption-key from the backup; patchbay secrets rotate reports what needs each key",
   );
 }
 

@@ -77,7 +77,7 @@ test("admin.pause, routing.pause-skips, routing.pause-reason-hidden: what is pau
       ["healthy", undefined, "served"],
     ],
   );
-  assert.match(record.summary, new RegExp(`paused by hand until ${paused.until}, its provider had not failed`, "u"));
+  assert.match(record.summary, new RegExp(`paused manually until ${paused.until}, without a provider failure`, "u"));
   const dryRun = await postForm(there.origin, { fields: { dry_run: "true" } });
   const { candidates } = routingDecision.parse(dryRun.json);
   assert.deepEqual([candidates[0]?.health, candidates[0]?.paused_until], ["resting", paused.until]);
@@ -94,7 +94,7 @@ test("routing.pause-refusal: where no other target is eligible the request is re
   assert.deepEqual([refused.status, refused.code], [503, "NO_HEALTHY_PROVIDER"]);
   assert.deepEqual(detailsOf(refused), { reason: "unhealthy", paused_until: paused.until });
   assert.deepEqual([refused.headers.get("x-should-retry"), refused.headers.get("retry-after")], ["true", "60"]);
-  assert.match(refused.text, new RegExp(`paused by hand, until ${paused.until} or until somebody resumes it`, "u"));
+  assert.match(refused.text, new RegExp(`paused manually until ${paused.until} or until it is resumed earlier`, "u"));
   assert.doesNotMatch(refused.text, new RegExp(`${REASON}|${longer.until}`, "u"));
   // The end is near, and the clock of this process is what tells.
   aheadMs = PAUSE_SECONDS.usual * 1000 - 7_500;
@@ -113,7 +113,7 @@ test("routing.pause-refusal: with an open circuit next to a pause the retry come
   const refused = await postForm(here.origin);
   assert.deepEqual(detailsOf(refused), { reason: "unhealthy", paused_until: end });
   assert.equal(refused.headers.get("retry-after"), "10");
-  assert.match(refused.text, /after repeated failures, or was paused by hand/u);
+  assert.match(refused.text, /after repeated failures, or paused manually/u);
   await resume(`${PLATFORM}/connections/oa`);
 });
 
@@ -214,7 +214,7 @@ test("admin.pause-audit: an impossible pause is refused by field name, and chang
   const invalid = [400, "INVALID_REQUEST"] as const;
   const of = (body: object, path = DG) => refuses(here, invalid, () => call(here, "POST", `${path}/pause`, { body }));
   assert.match((await of({ model: "nova3" })).text, /no such model\. Did you mean nova-3\?/u);
-  assert.match((await of({ model: "gpt-4o-transcribe" })).text, /Leave it out for the whole connection/u);
+  assert.match((await of({ model: "gpt-4o-transcribe" })).text, /Omit it for the whole connection/u);
   for (const seconds of [PAUSE_SECONDS.least - 1, PAUSE_SECONDS.most + 1, 90.5, "60"])
     assert.match((await of({ duration_seconds: seconds })).text, /duration_seconds/u);
   assert.match((await of({ reason: " " })).text, /reason/u);

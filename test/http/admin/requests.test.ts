@@ -179,7 +179,7 @@ test("requests.administrators, requests.foreign: administrators read one record 
   assert.deepEqual(viewOf(requestRecord, await read(`/admin/v1/requests/${ids.fellBack}`)), record);
   assert.deepEqual(viewOf(requestRecord, await read(`/workspace/acme/requests/${ids.fellBack}`, OPERATOR_KEY)), record);
   const keyless = viewOf(requestRecord, await read(`/admin/v1/requests/${ids.keyless}`));
-  assert.equal(keyless.summary, "Refused with 401 UNAUTHENTICATED before it was routed; nothing was called.");
+  assert.equal(keyless.summary, "Rejected with 401 UNAUTHENTICATED before it was routed; nothing was called.");
   assert.deepEqual([keyless.workspace, keyless.attempts, keyless.decision.outcome], [null, [], "none"]);
   const strip = ({ status, text }: Answer) => [status, text.replaceAll(/req_[0-9a-z]{26}/g, "req")];
   const missing = await read(`/workspace/acme/requests/${newId("request")}`);

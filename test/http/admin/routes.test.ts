@@ -183,7 +183,7 @@ test("admin.route-in-use: a route that an app or a purpose names is not removed;
     .where("name", "=", "named")
     .executeTakeFirst();
   assert.deepEqual(users, [{ object: "key", id: key?.id, workspace: "acme" }]);
-  assert.match(refused.text, /key `key_[^`]+` \(acme\) would be left without it/u);
+  assert.match(refused.text, /key `key_[^`]+` \(acme\) would have no target/u);
   await gateway.database.db
     .updateTable("api_keys")
     .set({ revoked_at: new Date() })

@@ -367,7 +367,7 @@ test("routing.pause-skips, routing.pause-refusal: a chat, plain or streamed, goe
     const refused = await postChat(gateway.origin, {});
     assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
     assert.deepEqual(detailsOf(refused)["reason"], "unhealthy");
-    assert.match(refused.text, new RegExp(`paused by hand, until ${String(detailsOf(refused)["paused_until"])}`, "u"));
+    assert.match(refused.text, new RegExp(`paused manually until ${String(detailsOf(refused)["paused_until"])}`, "u"));
     assert.ok(String(detailsOf(refused)["paused_until"]) <= until);
     assert.equal((await streamChat(gateway.origin, {})).status, 503);
     assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 0]);

@@ -125,7 +125,7 @@ const WORDS: readonly (readonly [object, string])[] = [
   [user(null), "`messages[0].content` is required."],
   [{ response_profile: "quick" }, "`response_profile`: must be one of fast, balanced, deep"],
   [{ max_token: 5 }, "`max_token` is not a field of this endpoint. Did you mean `max_tokens`?"],
-  [{ tools: [{ ...tool, strict: true }] }, "`tools[0].strict`: there is no such field"],
+  [{ tools: [{ ...tool, strict: true }] }, "`tools[0].strict`: unknown field"],
 ];
 for (const [fields, words] of WORDS) {
   test(`chat.invalid-field: a fault is described in words: ${words}`, async () => {

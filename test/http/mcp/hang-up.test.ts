@@ -136,7 +136,7 @@ test("mcp.slow-answers: a slow tool is answered by a stream of one event that be
   may.resolve();
   const [, data = ""] = /^: ping\n\nevent: message\ndata: (.+)\n\n$/u.exec(await streamed.text()) ?? [];
   assert.deepEqual(JSON.parse(data), await (await plain).json());
-  assert.match(data, /no description of a key/u);
+  assert.match(data, /not a key description/u);
 });
 
 test("mcp.faults: an internal error behind a tool is reported with the id of its request and logged, and nothing of it gets out", async (t) => {
@@ -145,9 +145,9 @@ test("mcp.faults: an internal error behind a tool is reported with the id of its
   const response = await post(origin, CALL);
   const text = await response.text();
   assert.equal(response.status, 200);
-  assert.match(text, /INTERNAL: A fault in the gateway\. Report it with the request id\.\\nrequest req_/u);
+  assert.match(text, /INTERNAL: An internal error of the gateway\. Report it with the request id\.\\nrequest req_/u);
   assert(!text.includes("canary") && !logs.join("").includes("canary"));
-  const line = logs.find((each) => each.includes("a tool broke")) ?? "{}";
+  const line = logs.find((each) => each.includes("a tool failed")) ?? "{}";
   const { request_id: id } = JSON.parse(line) as { readonly request_id?: string };
   assert.equal(id, response.headers.get("x-request-id"));
 });
@@ -155,7 +155,7 @@ test("mcp.faults: an internal error behind a tool is reported with the id of its
 test("mcp.shutdown: a gateway that accepts no connections any more says so to the tool, and that asking again helps", async (t) => {
   const server = createNodeServer().on("connection", (socket) => socket.destroy());
   const { origin } = await startSmall(t, { me: async () => ({ status: 200, body: { json: {} } }), server });
-  assert.match(await (await post(origin, CALL)).text(), /shutting down\. Ask again/u);
+  assert.match(await (await post(origin, CALL)).text(), /shutting down\. Retry/u);
 });
 
 test("mcp.shutdown: a gateway that shuts down finishes and answers a running tool", async (t) => {
@@ -171,7 +171,7 @@ test("mcp.shutdown: a gateway that shuts down finishes and answers a running too
   const closed = close();
   await until(() => !app.server.listening);
   may.resolve();
-  assert.match(await (await answer).text(), /no description of a key/u);
+  assert.match(await (await answer).text(), /not a key description/u);
   await closed;
 });
 

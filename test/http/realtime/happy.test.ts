@@ -300,7 +300,7 @@ test("realtime.late-failure-logged: a failure at the end of a session whose call
   caller.socket.terminate();
   const record = () => gateway.database.db.selectFrom("requests").select("id").where("id", "=", requestId).execute();
   await until(async () => (await record()).length === 1);
-  const told = gateway.logs.filter((line) => line.includes(requestId) && line.includes("a live transcription broke"));
+  const told = gateway.logs.filter((line) => line.includes(requestId) && line.includes("live transcription failed"));
   assert.equal(told.length, 1);
   assert.match(told.join(), /ECONNREFUSED/u);
 });

@@ -204,7 +204,7 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
     assert.deepEqual(await caller.closed, [1011, "PROVIDER_RESULT_UNKNOWN"]);
     const { code, message } = errorIn(caller);
     assert.equal(code, "PROVIDER_RESULT_UNKNOWN");
-    assert.match(message, /what was heard before them is/u);
+    assert.match(message, /the audio before them is/u);
     assert.equal(gateway.sandbox.callCount, 1);
     const rows = await attempts();
     assert.ok(rows.every(({ state }) => state === "settled"));
@@ -224,7 +224,7 @@ test("realtime.log-privacy: nothing of a transcript, a credential or a token is 
   const log = gateway.logs.join("\n");
   assert.ok(log.includes('"status":101'));
   assert.ok(
-    !log.includes("a live transcription broke"),
+    !log.includes("live transcription failed"),
     "no end that a caller or a provider brings about is a fault of ours",
   );
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));

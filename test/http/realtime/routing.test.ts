@@ -154,7 +154,7 @@ test("realtime.paused-target: no socket is opened to a paused model: the session
     await caller.closed;
     const { code, message, retryable } = errorIn(caller);
     assert.deepEqual([code, retryable], ["NO_HEALTHY_PROVIDER", true]);
-    assert.match(message, new RegExp(`paused by hand, until ${until}`, "u"));
+    assert.match(message, new RegExp(`paused manually until ${until}`, "u"));
     assert.equal(gateway.sandbox.callCount, 0);
   } finally {
     await resumeIn(gateway);

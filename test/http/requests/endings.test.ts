@@ -70,7 +70,7 @@ test("requests.hang-up: a caller who hangs up leaves 499, and the stopped call a
     record.attempts.map(({ outcome, charge_usd: charge }) => [outcome, charge]),
     [["aborted", "0.001"]],
   );
-  assert.match(record.summary, /hung up/u);
+  assert.match(record.summary, /disconnected/u);
 });
 
 test("requests.keyed-hang-up: under a key the work continues, and the record waits for its end", async () => {
@@ -90,7 +90,7 @@ test("requests.keyed-hang-up: under a key the work continues, and the record wai
     record.attempts.map(({ outcome }) => outcome),
     ["succeeded"],
   );
-  assert.match(record.summary, /Served by .* after the caller had hung up/u);
+  assert.match(record.summary, /Served by .* after the caller had disconnected/u);
 });
 
 test("requests.own-endpoint: translations, OpenAI-compatible endpoints and mode async leave records of their own endpoint", async () => {

@@ -1,4 +1,4 @@
-// A database that does not answer: an error is retryable only when nothing was dispatched.
+// A database that does not respond: an error is retryable only when nothing was dispatched.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { get, postForm } from "../../harness/client.ts";

@@ -246,7 +246,7 @@ test("idempotency.later-answer: unknown, then a definite failure: the outcome is
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 500 } });
   const headers = { "idempotency-key": "twice-then-500" };
   const answer = await ask("twice-then-500", { headers });
-  assert.match(answer.text, /nothing was charged and what was tried after it failed\./u);
+  assert.match(answer.text, /nothing was charged and the calls after it failed\./u);
   assert.equal(answer.code, "PROVIDER_RESULT_UNKNOWN");
   assert.deepEqual(called(), ["nova-3", "whisper-1"]);
   assert.equal((await ask("twice-then-500", { headers })).code, "IDEMPOTENT_RESULT_UNAVAILABLE");

@@ -111,7 +111,7 @@ const WRONG: readonly (readonly [Readonly<Record<string, string>>, string, RegEx
   [
     { chunking_strategy: "auto", "chunking_strategy[type]": "server_vad" },
     "chunking_strategy[type]",
-    /whole and in members/u,
+    /as a whole and as members/u,
   ],
   [{ chunking_strategy: "{" }, "chunking_strategy", /JSON/u],
 ];

@@ -226,7 +226,7 @@ test("translation.chat-paused: where every chat model is paused the recording is
     await pauseIn(gateway, "second");
     const refused = await translateVia(gateway, "via");
     assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
-    assert.match(refused.text, /paused by hand/u);
+    assert.match(refused.text, /paused manually/u);
     assert.deepEqual(called(), [1, 0, 1]);
   } finally {
     await resumeIn(gateway);

@@ -39,6 +39,6 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
 }
 
 function onlyTranslated(): GatewayError {
-  const message = "`to_language` is for translations: send `task` as translate with it, or leave it out.";
+  const message = "`to_language` requires `task` translate. Set `task`, or omit `to_language`.";
   return createFaults().fatal("to_language", message);
 }

@@ -134,7 +134,7 @@ test("idempotency.ttl: sync_idempotency_ttl_seconds: within it a replay, after i
 
 for (const mayPayTwice of [false, true]) {
   const despite = mayPayTwice ? ", and nobody else is asked, though it may be paid twice" : "";
-  test(`routing.deadline: sync_timeout_seconds ends a request whose provider does not answer: 504${despite}`, async (t) => {
+  test(`routing.deadline: sync_timeout_seconds ends a request whose provider does not respond: 504${despite}`, async (t) => {
     const hasty = await startGateway({
       file: (sandbox) => {
         const file = standardFile(sandbox);
