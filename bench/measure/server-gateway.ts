@@ -22,7 +22,7 @@ export async function openServerGateway(file: NonNullable<TestGatewayOptions["fi
   opened.defer(() => database.close());
   const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
-  const gateway = await startGateway({ file, beside: { dataDir, sandbox, database } });
+  const gateway = await startGateway({ file, existing: { dataDir, sandbox, database } });
   opened.defer(() => gateway.close());
   const owned = opened.move();
   return { gateway, database, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -32,7 +32,7 @@ const submit = async (): Promise<void> => assert.equal(await world.transcribe({}
 
 /** The process that does the work, for as long as `use` goes on. */
 async function withWorker(use: (worker: TestGateway) => Promise<void>): Promise<void> {
-  const worker = await startGateway({ file: consoleFile, beside: world.gateway });
+  const worker = await startGateway({ file: consoleFile, existing: world.gateway });
   try {
     await use(worker);
   } finally {

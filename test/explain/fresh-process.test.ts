@@ -40,7 +40,7 @@ test("routing.explain-equals-request: a new process prints the same, with a runn
     const [first] = asked;
     assert(first !== undefined);
     // Beside a gateway on embedded storage, which is asked instead.
-    const beside = async (...input: readonly string[]): Promise<unknown> => {
+    const existing = async (...input: readonly string[]): Promise<unknown> => {
       const { exitCode, stdout, stderr } = await installation.patchbay("route", "explain", ...input, "--json");
       assert.equal(exitCode, 0, stderr);
       return JSON.parse(stdout) as unknown;
@@ -48,11 +48,11 @@ test("routing.explain-equals-request: a new process prints the same, with a runn
     await write(installation, gateway, file);
     for (const [index, { id, app, request }] of asked.entries())
       assert.deepEqual(
-        await beside(...(inputs[index] ?? [])),
+        await existing(...(inputs[index] ?? [])),
         recorded.get(id),
         `seed ${SEED}: ${app.id} ${JSON.stringify(request)}`,
       );
-    assert.deepEqual(await beside("--request", first.id), recorded.get(first.id));
+    assert.deepEqual(await existing("--request", first.id), recorded.get(first.id));
     await gateway.database.db.updateTable("routes").set({ managed_by: "api" }).execute();
     for (const { id, ...definition } of randomSetUp(SEED + 1, 1, 1).file(gateway.sandbox).routes ?? [])
       await revise(gateway, PLATFORM, id, definition);
@@ -65,7 +65,7 @@ test("routing.explain-equals-request: a new process prints the same, with a runn
       version,
     ]);
     const byVersion = [];
-    for (const version of versions) byVersion.push(await beside(...version));
+    for (const version of versions) byVersion.push(await existing(...version));
     await gateway.close();
     assert.deepEqual(await freshProcess(installation.dataDir, EXPLAINER, ...versions), byVersion);
     const printed = [

@@ -59,8 +59,8 @@ test("transcription.envelope: the bare text is the content of the transcript wit
   fc.assert(
     fc.property(reply, (provider) => {
       const alone = finishTranscript(provider, wanted, DURATION);
-      const beside = finishTranscript(provider, { ...wanted, wantsWords: true }, DURATION);
-      assert.deepEqual(alone, { ...beside, words: [] });
+      const existing = finishTranscript(provider, { ...wanted, wantsWords: true }, DURATION);
+      assert.deepEqual(alone, { ...existing, words: [] });
     }),
   );
 });

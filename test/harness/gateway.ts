@@ -45,7 +45,7 @@ export interface TestGatewayOptions {
   /** Resolver and connector for addresses from callers; by default none is reachable. */
   readonly network?: NonNullable<AppOptions["network"]>;
   /** Another process on the same database, directory and providers; shared parts outlive it. */
-  readonly beside?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
+  readonly existing?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
   readonly otlp?: NonNullable<AppOptions["otlp"]>;
   /** The key ring. Default: only `ENCRYPTION_KEY`. */
@@ -68,7 +68,7 @@ const NOWHERE: NonNullable<AppOptions["network"]> = {
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   // Closed in reverse order, also if a later step fails: an open database keeps the process alive.
   await using resources = new AsyncDisposableStack();
-  const { dataDir, sandbox, database } = options.beside ?? (await openShared(resources));
+  const { dataDir, sandbox, database } = options.existing ?? (await openShared(resources));
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
   const seal = createSeal({ keys: options.encryptionKeys ?? [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });

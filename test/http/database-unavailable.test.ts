@@ -35,7 +35,7 @@ before(async () => {
   opening.defer(() => database.close());
   gateway = await startGateway({
     file,
-    beside: { dataDir, sandbox, database },
+    existing: { dataDir, sandbox, database },
     wrapGateway: (services) => ({
       ...services,
       quotas: {

@@ -16,7 +16,7 @@ const HARD = {
   "speech-live.webm": "no duration",
   "speech-piped.webm": "no duration",
   "speech-moov-at-end.m4a": "the index at the end",
-  "video-moov-at-end.mp4": "the index at the end, beside pictures",
+  "video-moov-at-end.mp4": "the index at the end, existing pictures",
   "speech-fragmented.mp4": "in fragments",
   "speech-piped.wav": "sizes never filled in",
   "speech.mpeg": "a program stream",

@@ -21,7 +21,7 @@ test("jobs.fairness: another app's single job is claimed at once next to a backl
   sandbox.addFault({ wire: "deepgram", times: 3, fault: { kind: "stall" } });
   const worker = await startGateway({
     file: (each) => jobsFile(each, { job_concurrency: 4 }),
-    beside: gateway,
+    existing: gateway,
   });
   // All three have met their stall: the single job's call must not.
   await sandbox.waitForCall(() => sandbox.calls.filter((call) => call.wire === "deepgram").length === 3);
@@ -37,7 +37,7 @@ test("jobs.fairness: next to the backlogs of two apps, a third one's single job 
   const { origin, sandbox } = gateway;
   for (let n = 0; n < 12; n += 1) for (const key of [KEY, OTHER_KEY]) await submit(origin, { key });
   sandbox.addFault({ wire: "deepgram", fault: HELD });
-  const worker = await startGateway({ file: (each) => jobsFile(each, { job_concurrency: 4 }), beside: gateway });
+  const worker = await startGateway({ file: (each) => jobsFile(each, { job_concurrency: 4 }), existing: gateway });
   await sandbox.waitForCall((call) => call.wire === "deepgram");
   const single = await submit(origin, { key: SECOND_APP_KEY });
   const done = await endedByTurns(single.job_id);
@@ -57,7 +57,10 @@ for (const slots of [1, 4]) {
     const { origin, sandbox } = gateway;
     const { job_id: template } = await submit(origin);
     const waiting = await fillUp(template);
-    const worker = await startGateway({ file: (each) => jobsFile(each, { job_concurrency: slots }), beside: gateway });
+    const worker = await startGateway({
+      file: (each) => jobsFile(each, { job_concurrency: slots }),
+      existing: gateway,
+    });
     sandbox.addFault({ wire: "deepgram", fault: HELD });
     sandbox.clearCalls();
     await sandbox.waitForCall((call) => call.wire === "deepgram");

@@ -20,7 +20,7 @@ test("jobs.database-outage: half-open connections to the database lose no job, p
   const proxy = await startFaultProxy(direct.href);
   t.after(() => proxy.close());
   const behind = await openSystemDatabase({ databaseUrl: proxy.url });
-  const cutOff = await startGateway({ file: jobsFile, beside: { ...gateway, database: behind } });
+  const cutOff = await startGateway({ file: jobsFile, existing: { ...gateway, database: behind } });
 
   // One call in flight, and one run that is polled.
   sandbox.addFault({ wire: "deepgram", times: 1, fault: HELD });
@@ -32,7 +32,7 @@ test("jobs.database-outage: half-open connections to the database lose no job, p
   proxy.set({ kind: "half-open" });
   await releaseHeld(sandbox);
 
-  const other = await startGateway({ file: jobsFile, beside: gateway });
+  const other = await startGateway({ file: jobsFile, existing: gateway });
   await pass(other, 31);
   const ends = [await ended(origin, called), await ended(origin, polled, REMOTE_KEY)];
   assert.deepEqual(

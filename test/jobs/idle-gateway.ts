@@ -26,7 +26,7 @@ export async function startIdleGateway(file: NonNullable<TestGatewayOptions["fil
     await assertEvents(gateway.database);
   });
   const startWorker: IdleGateway["startWorker"] = async (options) => {
-    const worker = await startGateway({ file, beside: gateway, ...options });
+    const worker = await startGateway({ file, existing: gateway, ...options });
     workers.push(worker);
     return worker;
   };

@@ -31,7 +31,7 @@ before(async () => {
   opened.defer(() => sandbox.close());
   const database = await openTestDatabase();
   opened.defer(() => database.close());
-  remote = await startRemoteGateway({ beside: { dataDir, sandbox, database }, works: false });
+  remote = await startRemoteGateway({ existing: { dataDir, sandbox, database }, works: false });
   opened.defer(() => remote.close());
   remote.answer((_request, response) => serve(response, heard()));
 });
@@ -59,7 +59,7 @@ test("jobs.encrypted-at-rest, jobs.result-retention, jobs.audio-retention: trans
     const worker = await startGateway({
       file: (sandbox) => remoteFile(sandbox, limits),
       network: internet,
-      beside: gateway,
+      existing: gateway,
     });
     for (const id of ids) {
       const done = await ended(worker.origin, id);

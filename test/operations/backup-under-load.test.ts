@@ -74,8 +74,8 @@ test("storage.backup-consistent: a backup under load is of one moment: rows, mon
   const database = await openEmbedded(dataDir);
   try {
     await assertFitting(database, dataDir);
-    const beside = { dataDir, sandbox: installation.sandbox, database };
-    const again = await startGateway({ file, beside });
+    const existing = { dataDir, sandbox: installation.sandbox, database };
+    const again = await startGateway({ file, existing });
     try {
       for (const [name, id] of answered) {
         const replay = await postForm(again.origin, keyed(name));

@@ -98,7 +98,10 @@ test("storage.restore-equal: a restored installation replays what was answered, 
   assert.deepEqual(readFileSync(join(dataDir, "objects/results/an-object")), readFileSync(original));
 
   const database = await openEmbedded(dataDir);
-  const gateway = await startGateway({ file: jobsFile, beside: { dataDir, sandbox: installation.sandbox, database } });
+  const gateway = await startGateway({
+    file: jobsFile,
+    existing: { dataDir, sandbox: installation.sandbox, database },
+  });
   try {
     const again = await postForm(gateway.origin, { headers });
     assert.equal(envelopeOf(again).id, answered);

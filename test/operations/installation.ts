@@ -47,7 +47,7 @@ export async function makeInstallation(): Promise<Installation> {
       const gateway = await startGateway({
         ...options,
         file: (played) => withBin(file(played), bin),
-        beside: { dataDir, sandbox, database },
+        existing: { dataDir, sandbox, database },
       });
       return {
         ...gateway,

@@ -285,13 +285,13 @@ test("admin.test-fair: four tests of one scope run at once, others wait, no othe
 });
 
 test("admin.test-current: a connection created or changed on another process a moment ago is tested as it is now", async () => {
-  await using beside = await startAdminGateway({ network: internet, beside: gateway }).then((other) => ({
+  await using existing = await startAdminGateway({ network: internet, existing: gateway }).then((other) => ({
     ...other,
     [Symbol.asyncDispose]: () => other.close(),
   }));
   const answer = await deepgram({ apiKey: "invalid" });
   const path = `${PLATFORM}/connections/${answer.connection}`;
-  const there = async () => viewOf(connectionTest, await call(beside, "POST", `${path}/test`)).outcome;
+  const there = async () => viewOf(connectionTest, await call(existing, "POST", `${path}/test`)).outcome;
   assert.deepEqual([answer.outcome, await there()], ["refused", "refused"]);
   await call(gateway, "POST", `${path}/credential`, { body: { api_key: SECRET } });
   assert.equal(await there(), "accepted");

@@ -49,7 +49,7 @@ function leaving(database: OpenDatabase): OpenDatabase {
 
 before(async () => {
   shared = await startAdminGateway();
-  gateway = await startAdminGateway({ beside: { ...shared, database: leaving(shared.database) }, works: false });
+  gateway = await startAdminGateway({ existing: { ...shared, database: leaving(shared.database) }, works: false });
 });
 after(async () => {
   await gateway.close();

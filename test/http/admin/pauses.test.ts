@@ -22,7 +22,7 @@ let here: TestGateway;
 let there: TestGateway;
 before(async () => {
   here = await startAdminGateway({ now });
-  there = await startAdminGateway({ beside: here, now });
+  there = await startAdminGateway({ existing: here, now });
 });
 after(async () => {
   await there.close();
@@ -141,7 +141,7 @@ test("admin.pause-duration: a pause ends by itself at its time, by a process's o
 
 test("admin.pause: a process that starts later knows of the pause", async () => {
   await pause(DG);
-  const late = await startAdminGateway({ beside: here });
+  const late = await startAdminGateway({ existing: here });
   try {
     assert.equal(await server(late), "openai");
   } finally {

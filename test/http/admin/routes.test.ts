@@ -343,7 +343,7 @@ test("admin.route-job: a job runs on the version that was published when it was 
   assert.equal(taken.status, 202, taken.text);
   await revise(accepting, PLATFORM, "jobs", { targets: targets(["dg", "nova-2"]) });
   await call(accepting, "POST", `${PLATFORM}/routes/jobs/publish`, { body: {} });
-  const working = await startAdminGateway({ beside: accepting });
+  const working = await startAdminGateway({ existing: accepting });
   idle.defer(() => working.close());
   const { poll_url: path } = taken.json as { poll_url: string };
   let job: { status?: string } = {};

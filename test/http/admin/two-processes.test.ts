@@ -9,7 +9,7 @@ let here: TestGateway;
 let there: TestGateway;
 before(async () => {
   here = await startAdminGateway();
-  there = await startAdminGateway({ beside: here });
+  there = await startAdminGateway({ existing: here });
 });
 after(async () => {
   await there.close();

@@ -36,7 +36,7 @@ export function serve(response: ServerResponse, bytes: Uint8Array, contentType =
 export const serveSpeech = (_request: IncomingMessage, response: ServerResponse): void => serve(response, speech());
 
 export async function startRemoteGateway(
-  options: Pick<TestGatewayOptions, "wrapGateway" | "beside" | "works" | "now"> & {
+  options: Pick<TestGatewayOptions, "wrapGateway" | "existing" | "works" | "now"> & {
     readonly limits?: Readonly<Record<string, number>>;
   } = {},
 ): Promise<RemoteGateway> {

@@ -429,11 +429,11 @@ test("request-body.unchosen-file: a file that was not chosen, without name and b
   const bench = await openBench(t);
   const unchosen = file("", "", "application/octet-stream");
   for (const place of [0, 1]) {
-    const beside = (part: Part) => formRequest(form([part].toSpliced(place, 0, unchosen)));
-    const { audio } = await bench.read(beside(field("audio.url", "https://a.example/a.wav")));
+    const existing = (part: Part) => formRequest(form([part].toSpliced(place, 0, unchosen)));
+    const { audio } = await bench.read(existing(field("audio.url", "https://a.example/a.wav")));
     assert.equal(audio.kind, "url");
     for (const part of [file(AUDIO), file(AUDIO, ""), field("audio.base64", AUDIO.toString("base64"))])
-      assert.deepEqual(await audioOf(await bench.read(beside(part))), AUDIO);
+      assert.deepEqual(await audioOf(await bench.read(existing(part))), AUDIO);
   }
   assert.deepEqual(
     await audioOf(await bench.read(formRequest(form([unchosen])))),

@@ -66,7 +66,7 @@ for (const [when, isCommitted] of [
         : database.inWorkspace(workspaceId, async (tx) => cutOnce(await work(tx)));
     const second = await startGateway({
       file: jobsFile,
-      beside: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: { ...database, inWorkspace } },
       works: false,
     });
     const jobs = () => database.db.selectFrom("jobs").select(["id", "call_attempt_id"]).execute();
@@ -123,7 +123,7 @@ for (const isCutAgain of [false, true]) {
     };
     const second = await startGateway({
       file: jobsFile,
-      beside: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: { ...database, inWorkspace } },
       works: false,
     });
     const jobs = () => database.db.selectFrom("jobs").select("id").orderBy("created_at", "desc").execute();
@@ -152,7 +152,7 @@ for (const key of [null, "never-confirmed"]) {
     };
     const second = await startGateway({
       file: jobsFile,
-      beside: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: { ...database, inWorkspace } },
       works: false,
       now: () => new Date(nowMs),
     });
@@ -183,7 +183,7 @@ test("jobs.submitted-once, jobs.refusal-leaves-nothing: a submission whose sessi
   };
   const second = await startGateway({
     file: jobsFile,
-    beside: gateway,
+    existing: gateway,
     works: false,
     wrapGateway: (services) => {
       const { ledger } = services;
@@ -215,7 +215,7 @@ test("jobs.refusal-leaves-nothing, jobs.orphans: a submission that fails before 
   const { database, app, dataDir } = gateway;
   const broken = await startGateway({
     file: jobsFile,
-    beside: gateway,
+    existing: gateway,
     works: false,
     wrapGateway: (services) => ({
       ...services,

@@ -68,7 +68,7 @@ const byUrl = async (purpose: string, key = KEY) =>
 
 /** The first: those that wait below would be worked on before. */
 test("jobs.simulated-mark: a job that ended reports who served it, whichever target was to", async () => {
-  const worker = await startGateway({ file: fileOf, beside: gateway, network: internet });
+  const worker = await startGateway({ file: fileOf, existing: gateway, network: internet });
   try {
     const run = async (purpose: string) => {
       const { job_id: id } = await submit(worker.origin, { fields: { purpose } });

@@ -231,7 +231,7 @@ test("realtime.log-privacy: nothing of a transcript, a credential or a token is 
 });
 
 test("realtime.shutdown: a process that shuts down says so and closes with 1011; the slice in progress is not charged", async () => {
-  const other = await startGateway({ file: realtimeFile, beside: gateway });
+  const other = await startGateway({ file: realtimeFile, existing: gateway });
   const caller = await call(other.origin);
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);

@@ -269,18 +269,18 @@ test("transcription.split, measuring.decoder: with ffmpeg every format is cut (a
   await writeFile(program, `#!${process.execPath}\nprocess.stdout.write(Buffer.alloc(${frames * 2}));\n`, {
     mode: 0o755,
   });
-  const beside = await startGateway({ beside: gateway, file: fileOf, ffmpeg: program });
+  const existing = await startGateway({ existing: gateway, file: fileOf, ffmpeg: program });
   try {
-    envelopeOf(await postForm(beside.origin, { file: fixture("speech-cbr.mp3") }));
+    envelopeOf(await postForm(existing.origin, { file: fixture("speech-cbr.mp3") }));
     assertTiled(frames);
     await writeFile(program, `#!${process.execPath}\nprocess.exitCode = 1;\n`, { mode: 0o755 });
     gateway.sandbox.clearCalls();
-    const answer = await postForm(beside.origin, { file: fixture("speech-cbr.mp3") });
+    const answer = await postForm(existing.origin, { file: fixture("speech-cbr.mp3") });
     assert.deepEqual([answer.status, answer.code], [502, "PROVIDER_REJECTED"]);
     assert.equal(gateway.sandbox.callCount, 0);
     assert.deepEqual(await attemptsOf(answer), []);
   } finally {
-    await beside.close();
+    await existing.close();
     await rm(folder, { recursive: true, force: true });
   }
 });
@@ -289,7 +289,7 @@ const FFMPEG = findFfmpeg(process.env["PATH"]);
 test("transcription.split, measuring.decoder: the real ffmpeg cuts every format", {
   skip: FFMPEG === null ? "SKIPPED: no ffmpeg on the PATH" : false,
 }, async () => {
-  const beside = await startGateway({ beside: gateway, file: fileOf, ffmpeg: FFMPEG ?? "" });
+  const existing = await startGateway({ existing: gateway, file: fileOf, ffmpeg: FFMPEG ?? "" });
   try {
     for (const name of [
       "speech-cbr.mp3",
@@ -300,13 +300,13 @@ test("transcription.split, measuring.decoder: the real ffmpeg cuts every format"
     ]) {
       gateway.sandbox.clearCalls();
       const { words, duration_seconds: duration } = envelopeOf(
-        await postForm(beside.origin, { file: fixture(name), fields: { timestamps: "word" } }),
+        await postForm(existing.origin, { file: fixture(name), fields: { timestamps: "word" } }),
       );
       assert.ok(pieces().length >= 2, name);
       assert.ok(Math.abs((words.at(-1)?.end ?? 0) - duration) < 0.1, name);
     }
   } finally {
-    await beside.close();
+    await existing.close();
   }
 });
 
