@@ -146,7 +146,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
     async stop({ graceMs = 0 } = {}) {
       await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.stop(graceMs)));
       await listener?.close();
-      await boss.stop({ graceful: false });
+      await stopBoss(boss, onError);
     },
   };
 }
@@ -204,8 +204,15 @@ async function prepareAsOwner(database: Database, onError: (error: unknown) => v
     if (role !== null) await grant(owner.getDb(), role, "select, insert, update, delete");
     await grantSending(owner.getDb(), tenantRole);
   } finally {
-    await owner.stop({ graceful: false });
+    await stopBoss(owner, onError);
   }
+}
+
+/** Its pool does not wait until its connections are closed: one may still report that the server ended it, which is no error any more. */
+async function stopBoss(boss: PgBoss, onError: (error: unknown) => void): Promise<void> {
+  await boss.stop({ graceful: false });
+  boss.on("error", () => undefined);
+  boss.off("error", onError);
 }
 
 /** Transactions bound to a workspace send messages too. Messages hold only queue names and ids, so no other workspace's data is exposed. */
