@@ -1,6 +1,6 @@
 // The client of a gateway, published as `patchbay-gateway/client`: for Node.js, Bun, Deno, browsers and workers, without dependencies.
 import type { KeyDescription, LimitsReport } from "../contract/account.ts";
-import type { ChatAnswer } from "../contract/chat/chat.ts";
+import type { ChatAnswer } from "../contract/chat/chat-answer.ts";
 import type { RealtimeToken } from "../contract/realtime.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
 import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -35,7 +35,8 @@ export type { CallOptions, PaidCallOptions, PatchbayOptions } from "./configurat
 export { type ClientErrorCode, PatchbayConnectionError, PatchbayError, type PatchbayErrorCode } from "./errors.ts";
 export type { Jobs, JobWaitOptions } from "./jobs.ts";
 export type * from "./types.ts";
-export type { ChatAnswer, ChatMessage } from "../contract/chat/chat.ts";
+export type { ChatAnswer } from "../contract/chat/chat-answer.ts";
+export type { ChatMessage } from "../contract/chat/chat-parts.ts";
 export type { Job, JobList, SubmittedJob } from "../contract/jobs.ts";
 export type { RoutingDecision, Segment, TranscriptionEnvelope, Warning, Word } from "../contract/transcription.ts";
 

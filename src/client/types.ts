@@ -1,5 +1,6 @@
 // Request and answer types of the contract, without the fields that the client's methods set themselves.
-import type { ChatRequest, ChatStreamEvent } from "../contract/chat/chat.ts";
+import type { ChatStreamEvent } from "../contract/chat/chat-answer.ts";
+import type { ChatRequest } from "../contract/chat/chat-request.ts";
 import type { JobRequestFields, JobStatus } from "../contract/jobs.ts";
 import type { TranscriptStreamEvent, TranscriptionFields, TranslationFields } from "../contract/transcription.ts";
 import type { UsageGroup } from "../contract/usage.ts";

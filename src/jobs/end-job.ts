@@ -9,7 +9,7 @@ import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
 import { endRow, type Fence, lockFenced } from "./store/job-work.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 import { insertWebhookEvent, type TerminalEvent } from "../webhooks/store/webhook-events.ts";
-import type { StoredResult } from "./read/result.ts";
+import type { StoredResult } from "./run/store-result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { removeAudio } from "./spent-audio.ts";
 import type { TerminalStatus } from "./states.ts";

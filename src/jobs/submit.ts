@@ -18,7 +18,7 @@ import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { reservationOf } from "../gateway/calls/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
 import { requireRoute, canSeeNames } from "../gateway/calls/refuse-route.ts";
-import { unpricedFor } from "../gateway/calls/unavailability.ts";
+import { unpricedFor } from "../gateway/calls/target-unavailability.ts";
 import { slotTakenOver } from "../gateway/idempotency/slot-taken-over.ts";
 import { dryRunAudio } from "../gateway/dry-run/dry-run.ts";
 import { withAudio } from "../gateway/transcription/with-audio.ts";

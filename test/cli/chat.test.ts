@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { CHAT_OPTIONS } from "../../src/cli/use/chat-options.ts";
-import { chatFields } from "../../src/contract/chat/chat-request.ts";
+import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
 import { answerError, answerJson, fakeGateway, run, type RunOptions } from "./fake-gateway.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "patchbay-chat-"));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { after, before, test, type TestContext } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
-import { chatAnswer } from "../../src/contract/chat/chat.ts";
+import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { connectionTest } from "../../src/contract/admin/connection-test.ts";
 import { connectionView } from "../../src/contract/admin/connections.ts";
 import { keyView } from "../../src/contract/admin/keys.ts";

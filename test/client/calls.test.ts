@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Patchbay, PatchbayError } from "../../src/client/client.ts";
 import { keyDescription, limitsReport } from "../../src/contract/account.ts";
-import { chatAnswer } from "../../src/contract/chat/chat.ts";
+import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { job, jobList, submittedJob } from "../../src/contract/jobs.ts";
 import { realtimeToken } from "../../src/contract/realtime.ts";
 import { requestRecord } from "../../src/contract/requests.ts";

@@ -10,7 +10,7 @@ import {
   type TranslationOptions,
   type UsageOptions,
 } from "../../src/client/client.ts";
-import type { ChatRequest } from "../../src/contract/chat/chat.ts";
+import type { ChatRequest } from "../../src/contract/chat/chat-request.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import type { Job, jobListQuery, JobRequestFields } from "../../src/contract/jobs.ts";
 import type { TranscriptionFields, TranslationFields } from "../../src/contract/transcription.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceText } from "../../src/console/try-difference.ts";
 import { filtersOf, requestOf } from "../../src/console/try-question.ts";
-import { chatFields } from "../../src/contract/chat/chat-request.ts";
+import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
 import { EXPLAINED_TASKS, explanationRequest, type JudgedRequest } from "../../src/contract/admin/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../src/contract/transcription.ts";
 

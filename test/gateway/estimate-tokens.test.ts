@@ -1,7 +1,7 @@
 // What is reserved for a chat's input before its tokens are counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chatFields } from "../../src/contract/chat/chat-request.ts";
+import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
 import { chatRequest } from "../../src/gateway/chat/chat-request.ts";
 import { estimateInputTokens } from "../../src/gateway/chat/estimate-tokens.ts";
 import { CHAT_MODELS } from "../../src/providers/catalog.ts";

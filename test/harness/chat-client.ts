@@ -1,8 +1,7 @@
 // Calls POST /v1/chat as an application does, plain or streamed, and validates every answer and event against its schema.
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
-import type { ChatAnswer, ChatEventName } from "../../src/contract/chat/chat.ts";
-import { CHAT_EVENTS, chatAnswer } from "../../src/contract/chat/chat.ts";
+import { type ChatAnswer, type ChatEventName, CHAT_EVENTS, chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { routingDecision } from "../../src/contract/transcription.ts";
 import { type Answer, send } from "./client.ts";
 import { KEY } from "./gateway.ts";

@@ -6,7 +6,7 @@ import type { AssignableModel, AssignableModels } from "../../contract/admin/wor
 import { type AccountModel, knownKinds, modelsOf } from "../../directory/models-of.ts";
 import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../../directory/snapshot.ts";
 import type { Capability } from "../../contract/features.ts";
-import { isPaidByPlan } from "../../gateway/calls/unavailability.ts";
+import { isPaidByPlan } from "../../gateway/calls/target-unavailability.ts";
 import { billingClassOf } from "../../gateway/calls/billing-class.ts";
 import { type PlanFunds, readPlanFunds } from "../../metering/plan-funds.ts";
 import type { PriceBook } from "../../metering/price.ts";

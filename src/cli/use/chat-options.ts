@@ -1,7 +1,7 @@
 // Maps each field of a chat request to a command-line option [cli.every-field]. A test compares this list with the schema.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { chatFields } from "../../contract/chat/chat-request.ts";
+import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { PROFILES } from "../../contract/features.ts";
 import { repeatableOption } from "../command-kit.ts";
 import { descriptionOf } from "./transcription-options.ts";

@@ -1,4 +1,4 @@
-// Workspaces for the operator [admin.workspaces].
+// Schemas and endpoints of the admin API for workspaces, for the operator only: list, create, read, change the plan, delete [admin.workspaces].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

@@ -1,5 +1,6 @@
 // Rules across the fields of a chat request that every provider has: a request that breaks one is refused here, with the place of the error.
-import type { ChatFields, ChatMessage } from "./chat.ts";
+import type { ChatMessage } from "./chat-parts.ts";
+import type { ChatFields } from "./chat-request.ts";
 
 export interface Inconsistency {
   readonly path: readonly (string | number)[];

@@ -2,7 +2,7 @@
 // stored them. Unused fields are accepted without a warning [compatible.unused-members].
 import { z } from "zod";
 import { emptyText, nullText } from "./chat-history.ts";
-import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat.ts";
+import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat-parts.ts";
 
 const NOT_USED = "Accepted and ignored.";
 const name = z.string().nullish().describe(NOT_USED);

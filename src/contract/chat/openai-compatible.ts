@@ -1,8 +1,8 @@
 // The API for OpenAI clients: their fields and answers on the same core. A field without meaning here is accepted if it has no effect
 // [compatible.neutral-fields], and refused otherwise [compatible.meaningful-fields].
 import { z } from "zod";
-import { chatTool, chatToolChoice } from "./chat.ts";
-import { chatFieldsOfClients } from "./chat-request.ts";
+import { chatTool, chatToolChoice } from "./chat-parts.ts";
+import { chatFieldsOfClients } from "./checked-chat-fields.ts";
 import { completionMessage } from "./completion-message.ts";
 import { LANGUAGE_TAG, transcriptionFields } from "../transcription.ts";
 

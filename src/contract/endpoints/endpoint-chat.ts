@@ -1,7 +1,7 @@
 // The endpoint POST /v1/chat.
 import { z } from "zod";
-import { chatAnswer } from "../chat/chat.ts";
-import { chatFields } from "../chat/chat-request.ts";
+import { chatAnswer } from "../chat/chat-answer.ts";
+import { chatFields } from "../chat/checked-chat-fields.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";
 import { REPLAYED, SIMULATED } from "./response-names.ts";

@@ -1,4 +1,5 @@
-// Endpoints of the gateway itself: health [api.healthz], readiness [api.readyz], and documentation [api.docs]. None requires a key.
+// Declares the endpoints that need no key: health [api.healthz], readiness [api.readyz], metrics, documentation [api.docs], and the files of the playground and
+// the console.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 

@@ -32,19 +32,18 @@ import { assignableModel, assignableModels } from "../admin/workspace-models.ts"
 import { deletedView, workspaceChange, workspaceList, workspaceRequest, workspaceView } from "../admin/workspaces.ts";
 import {
   audioPart,
-  chatAnswer,
   chatMessage,
   chatResponseFormat,
   chatTool,
   chatToolChoice,
-  chatUsage,
   imagePart,
   openAiToolCall,
   ownToolCall,
   textPart,
   toolCall,
-} from "../chat/chat.ts";
-import { chatFields } from "../chat/chat-request.ts";
+} from "../chat/chat-parts.ts";
+import { chatAnswer, chatUsage } from "../chat/chat-answer.ts";
+import { chatFields } from "../chat/checked-chat-fields.ts";
 import { completionMessage } from "../chat/completion-message.ts";
 import { chatCompletion, chatCompletionFields, listedModel, modelList } from "../chat/openai-compatible.ts";
 import { errorBody, problemBody } from "../error-body.ts";

@@ -10,7 +10,7 @@ import type { CandidateRun, RunOutcome } from "./candidate-run.ts";
 import type { Cutter } from "./cutter.ts";
 import { hasTimeForAnother } from "../deadline.ts";
 import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";
-import { isPausedByNow } from "./unavailability.ts";
+import { isPausedByNow } from "./target-unavailability.ts";
 
 export async function serveInOrder(
   services: GatewayServices,

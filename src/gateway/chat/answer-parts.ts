@@ -1,5 +1,5 @@
 // Assembles a streamed answer: returns each event as a part for the caller, and the whole answer at the end [chat.stream-deltas].
-import type { ToolCall } from "../../contract/chat/chat.ts";
+import type { ToolCall } from "../../contract/chat/chat-parts.ts";
 import type { ChatEvent, Reasoning } from "../../providers/chat/chat-provider.ts";
 import type { ChatContent } from "./chat-content.ts";
 import type { ChatStreamPart } from "./chat-call.ts";

@@ -1,7 +1,8 @@
 // The input of a chat call, and the parts of its stream.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { ChatAnswer, ChatEventData, ChatFields } from "../../contract/chat/chat.ts";
+import type { ChatAnswer, ChatEventData } from "../../contract/chat/chat-answer.ts";
+import type { ChatFields } from "../../contract/chat/chat-request.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { Reasoning } from "../../providers/chat/chat-provider.ts";

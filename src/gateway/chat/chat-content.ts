@@ -1,5 +1,5 @@
 // The answer of a chat: text, tool calls, reasoning and finish reason, and whether it proves what the request required.
-import type { ToolCall } from "../../contract/chat/chat.ts";
+import type { ToolCall } from "../../contract/chat/chat-parts.ts";
 import type { ChatFinishReason, ChatRequest, Reasoning } from "../../providers/chat/chat-provider.ts";
 import { chatReceipts } from "../../providers/chat/chat-receipts.ts";
 import { ProviderError } from "../../providers/io.ts";

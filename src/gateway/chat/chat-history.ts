@@ -1,5 +1,5 @@
 // Finds the fields of other backends' answers in a conversation's history, and reads those that targets understand. Pure.
-import type { ChatMessage as InputMessage } from "../../contract/chat/chat.ts";
+import type { ChatMessage as InputMessage } from "../../contract/chat/chat-parts.ts";
 import { HISTORY_FIELDS, type HistoryField } from "../../contract/chat/chat-history.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import type { CacheControl, Reasoning } from "../../providers/chat/chat-provider.ts";

@@ -1,5 +1,6 @@
 // Turns the fields of a chat request into the request to a model: one shape for both ways to write a message [chat.tool-call-shapes]. Pure.
-import type { ChatFields, ChatMessage as InputMessage } from "../../contract/chat/chat.ts";
+import type { ChatMessage as InputMessage } from "../../contract/chat/chat-parts.ts";
+import type { ChatFields } from "../../contract/chat/chat-request.ts";
 import { cacheControlOf, historyFieldsIn, reasoningOf, signatureOf } from "./chat-history.ts";
 import type {
   CacheControl,

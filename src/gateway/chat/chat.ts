@@ -15,7 +15,7 @@ import { deadlineOf } from "../deadline.ts";
 import { requireRoute } from "../calls/refuse-route.ts";
 import { type GatewayReply, jsonReply } from "../reply.ts";
 import type { RequestedOptions } from "../request-record.ts";
-import { type UnavailabilityServices, unavailabilityFor } from "../calls/unavailability.ts";
+import { type UnavailabilityServices, unavailabilityFor } from "../calls/target-unavailability.ts";
 import { routingFacts } from "../routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "../services.ts";

@@ -5,14 +5,9 @@ import { ProviderError } from "../../providers/io.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import { abortedBy } from "../calls/attempt-end.ts";
 import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
-import {
-  certaintyOf,
-  chatExhausted,
-  type FailedAttempt,
-  failedAttempt,
-  outcomeUnknown,
-} from "../calls/judge-failure.ts";
-import { isPausedByNow } from "../calls/unavailability.ts";
+import { certaintyOf, type FailedAttempt, failedAttempt, outcomeUnknown } from "../calls/judge-failure.ts";
+import { chatExhausted } from "../calls/exhausted-errors.ts";
+import { isPausedByNow } from "../calls/target-unavailability.ts";
 import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 import type { GatewayServices } from "../services.ts";
 import type { ChatCaller, ChatCandidate, DecidedChat } from "./chat-call.ts";

@@ -1,7 +1,7 @@
 // `patchbay route explain` and `POST …/explain`: the routing decision of a request, made by the same functions and reported in the form of its record
 // [routing.explain-equals-request].
 import type { Principal } from "../../auth/principal.ts";
-import type { ChatFields } from "../../contract/chat/chat.ts";
+import type { ChatFields } from "../../contract/chat/chat-request.ts";
 import { brand } from "../../contract/ids.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import type { RoutingDecision, TranslationFields } from "../../contract/transcription.ts";
@@ -14,7 +14,7 @@ import { decideChat } from "../chat/chat.ts";
 import { describeUnmeasured } from "./describe-decision.ts";
 import { dryRunAudio, dryRunChat } from "./dry-run.ts";
 import { openRecord, type Recorder, type RequestRecord } from "../request-record.ts";
-import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/unavailability.ts";
+import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/target-unavailability.ts";
 import type { PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { decideFor, decideWithChat, type MeasuredFacts } from "../transcription/decide-audio.ts";

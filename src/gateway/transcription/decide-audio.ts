@@ -10,7 +10,7 @@ import { requiredFeatures } from "../../routing/required-features.ts";
 import { combinePolicies } from "../../routing/resolve-purpose.ts";
 import type { RoutingContext } from "../../routing/types.ts";
 import { appOf } from "../account/app-of.ts";
-import { type UnavailabilityServices, unavailabilityFor } from "../calls/unavailability.ts";
+import { type UnavailabilityServices, unavailabilityFor } from "../calls/target-unavailability.ts";
 import { chatPlanner, type PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { expectedTranslation } from "../translation/translation-prompt.ts";

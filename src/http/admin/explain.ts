@@ -1,6 +1,6 @@
 // POST …/explain: explains the routing decision for a request without sending it (dry run) [admin.explain].
 import { type Explained, explainRequest } from "../../admin/routes/explain-request.ts";
-import { chatFields } from "../../contract/chat/chat-request.ts";
+import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   explainContracts,

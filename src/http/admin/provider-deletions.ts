@@ -1,4 +1,4 @@
-// GET /admin/v1/provider-deletions: lists data that could not be deleted at a provider, of all workspaces or one [admin.deletions].
+// GET /admin/v1/provider-deletions, and the same for one workspace: lists recordings to be deleted at providers, with their state [admin.deletions].
 import { listProviderDeletions } from "../../admin/connections/list-provider-deletions.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {

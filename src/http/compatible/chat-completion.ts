@@ -1,7 +1,9 @@
 // Translates OpenAI's chat completion requests and responses to and from this API's. Pure [compatible.completion].
 import { splitSignedId } from "../../contract/call-signature.ts";
-import { type ChatAnswer, type ChatFields, type ToolCall } from "../../contract/chat/chat.ts";
-import { chatFieldsOfClients } from "../../contract/chat/chat-request.ts";
+import { type ToolCall } from "../../contract/chat/chat-parts.ts";
+import { type ChatAnswer } from "../../contract/chat/chat-answer.ts";
+import { type ChatFields } from "../../contract/chat/chat-request.ts";
+import { chatFieldsOfClients } from "../../contract/chat/checked-chat-fields.ts";
 import type { ChatCompletionFields } from "../../contract/chat/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";

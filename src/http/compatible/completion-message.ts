@@ -1,5 +1,5 @@
 // Translates a message of an OpenAI request to this API's fields. Pure [compatible.unused-members].
-import type { ChatMessage } from "../../contract/chat/chat.ts";
+import type { ChatMessage } from "../../contract/chat/chat-parts.ts";
 import { HISTORY_FIELDS } from "../../contract/chat/chat-history.ts";
 import type { CompletionMessage } from "../../contract/chat/completion-message.ts";
 

@@ -2,7 +2,7 @@
 // endpoint formats its own response.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
-import type { ChatFields } from "../../contract/chat/chat.ts";
+import type { ChatFields } from "../../contract/chat/chat-request.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { chat, streamChat } from "../../gateway/chat/chat.ts";
 import { type ChatCall, type ChatStreamPart } from "../../gateway/chat/chat-call.ts";

@@ -1,7 +1,8 @@
 // POST /v1/chat: admits the request, reads the body and calls the gateway. The parts of a stream become events [chat.stream-deltas].
 import type { Principal } from "../../auth/principal.ts";
-import { type ChatFields, type ChatStreamEvent } from "../../contract/chat/chat.ts";
-import { chatFields } from "../../contract/chat/chat-request.ts";
+import { type ChatStreamEvent } from "../../contract/chat/chat-answer.ts";
+import { type ChatFields } from "../../contract/chat/chat-request.ts";
+import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { postChatContract } from "../../contract/endpoints/endpoint-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";

@@ -4,7 +4,7 @@ import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { JobSummary, VisibleJob } from "../store/jobs.ts";
-import { loadEnvelope } from "./result.ts";
+import { loadEnvelope } from "./load-result.ts";
 import type { JobServices } from "../services.ts";
 
 export function pollUrl(jobId: string): string {

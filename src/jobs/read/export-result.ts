@@ -8,7 +8,8 @@ import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/env
 import { type GatewayReply, textReply, transcriptReply } from "../../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../store/jobs.ts";
 import { awaitEnd, type PollOptions } from "./read-job.ts";
-import { type JobResult, loadEnvelope, withResult } from "./result.ts";
+import { loadEnvelope, withResult } from "./load-result.ts";
+import { type JobResult } from "../run/store-result.ts";
 import type { JobServices } from "../services.ts";
 
 export interface ExportRequest {

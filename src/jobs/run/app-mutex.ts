@@ -1,5 +1,5 @@
-// Runs a worker's transactions that move money one at a time per app. They would wait for each other at the app's budgets anyway, but several that wait in
-// the database while this process is frozen would each delay the app.
+// Lets a worker run only one transaction at a time that reserves or settles an app's money. The database would queue them at the app's budget rows anyway. But
+// if this process froze while several were queued, each in turn would hold the rows until its timeout, and other processes would wait for all of them.
 import { createKeyedSemaphore, type KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import type { Database, SystemTransaction } from "../../storage/database.ts";
 import { bypassRls } from "../../storage/system.ts";

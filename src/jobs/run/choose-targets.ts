@@ -2,10 +2,15 @@
 // a target supports them, so that a result can be exported in every format [jobs.export].
 import type { GatewayError } from "../../contract/errors.ts";
 import { audioFacts } from "../../gateway/transcription/decide-audio.ts";
-import { type FailedAttempt, exhaustedError, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
+import { type FailedAttempt, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
+import { exhaustedError } from "../../gateway/calls/exhausted-errors.ts";
 import { refusalError } from "../../gateway/calls/refuse-route.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
-import { isPausedByNow, type UnavailabilityServices, unavailabilityFor } from "../../gateway/calls/unavailability.ts";
+import {
+  isPausedByNow,
+  type UnavailabilityServices,
+  unavailabilityFor,
+} from "../../gateway/calls/target-unavailability.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { speechRequest } from "../../gateway/transcription/speech-request.ts";
 import type { Feature } from "../../contract/features.ts";

@@ -27,7 +27,7 @@ import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { Lease } from "../leases.ts";
 import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
-import { type JobResult, storeResult } from "../read/result.ts";
+import { type JobResult, storeResult } from "./store-result.ts";
 import { enqueueJob, type WorkerServices } from "../services.ts";
 import { cancelledAsServed, cancelledEnd, failedEnd } from "./settle-open.ts";
 import {

@@ -10,7 +10,7 @@ import { EXIT, exitCodeOf } from "../../cli/exit-codes.ts";
 import type { ExplainOptions } from "../../cli/inspect/route-commands.ts";
 import { CliError, type Terminal } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { chatFields } from "../../contract/chat/chat-request.ts";
+import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../contract/transcription.ts";

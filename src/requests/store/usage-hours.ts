@@ -1,5 +1,5 @@
-// Rolls attempts up into hourly and daily usage, each exactly once [usage.once], by time of settlement, even if its transaction commits late
-// [usage.late-commit], with any number of processes, and after crashes.
+// Adds each settled provider call to the usage totals of its hour and day exactly once [usage.once], also with several processes, after a crash, and if the
+// settling transaction commits late [usage.late-commit]. The hour is that of the settlement.
 import { type RawBuilder, sql } from "kysely";
 import type { Database, SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import { bypassRls } from "../../storage/system.ts";

@@ -2,8 +2,7 @@
 // targets that want it, left out for the others with a warning.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { ChatAnswer } from "../../../src/contract/chat/chat.ts";
-import { chatAnswer } from "../../../src/contract/chat/chat.ts";
+import { type ChatAnswer, chatAnswer } from "../../../src/contract/chat/chat-answer.ts";
 import { chatOf, HELLO, postChat, streamChat } from "../../harness/chat-client.ts";
 import {
   answer,

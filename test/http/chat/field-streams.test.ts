@@ -2,8 +2,7 @@
 // attempt, and nothing counts against the target.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { ChatAnswer } from "../../../src/contract/chat/chat.ts";
-import { chatAnswer } from "../../../src/contract/chat/chat.ts";
+import { type ChatAnswer, chatAnswer } from "../../../src/contract/chat/chat-answer.ts";
 import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
 import { beginStream, type Behaviour, chunk, completion, endStream, json } from "../../harness/chat-upstream.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";

@@ -1,8 +1,8 @@
 // What each wire is sent of a history that other backends wrote: cache marks for Anthropic, signatures for Gemini.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChatFields } from "../../../src/contract/chat/chat.ts";
-import { chatFields } from "../../../src/contract/chat/chat-request.ts";
+import type { ChatFields } from "../../../src/contract/chat/chat-request.ts";
+import { chatFields } from "../../../src/contract/chat/checked-chat-fields.ts";
 import { chatRequest } from "../../../src/gateway/chat/chat-request.ts";
 import type { ChatPlanResult } from "../../../src/providers/chat/chat-provider.ts";
 import { CHAT_WIRES, type ChatWire, chatTarget } from "./fixtures.ts";

@@ -1,9 +1,6 @@
-// The public chat API: request fields, the routed answer, and the events of its stream.
+// Parts of chat requests and answers: messages with their content, tools, tool calls and response formats.
 import { z } from "zod";
 import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
-import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "../features.ts";
-import { errorBody } from "../error-body.ts";
-import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "../transcription.ts";
 
 const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/u, "1 to 64 letters, digits, _ or -");
 /** Descriptions of ten thousand characters occur in practice; the limit of the whole body bounds the rest. */
@@ -120,114 +117,6 @@ export const chatResponseFormat = z.discriminatedUnion("type", [
     }),
   }),
 ]);
-
-export const MOST_MESSAGES = 10_000;
-export const MOST_OUTPUT_TOKENS = 1_000_000;
-
-const STOP = z.string().min(1).max(256);
-
-/** The body of `POST /v1/chat`. `model` and `provider` are refused by name before it is validated. */
-export const uncheckedChatFields = z.strictObject({
-  messages: z.array(chatMessage).min(1).max(MOST_MESSAGES).describe("The conversation so far, oldest first."),
-  max_tokens: z
-    .int()
-    .min(1)
-    .max(MOST_OUTPUT_TOKENS)
-    .describe("Maximum tokens of the answer; at most the model's limit.")
-    .optional(),
-  temperature: z.number().min(0).max(2).describe("Sampling temperature; a preference.").optional(),
-  top_p: z.number().min(0).max(1).describe("Nucleus sampling; a preference.").optional(),
-  seed: z.int().describe("For reproducible answers, as far as the model supports it; a preference.").optional(),
-  stop: z
-    .union([STOP, z.array(STOP).min(1).max(4)])
-    .describe("Texts at which the answer stops; a preference.")
-    .optional(),
-  stream: z.boolean().describe("Send the answer as server-sent events while it is generated.").optional(),
-  tools: z.array(chatTool).min(1).max(128).describe("Functions the model may call.").optional(),
-  tool_choice: chatToolChoice.describe("Whether a tool must be called, and which.").optional(),
-  parallel_tool_calls: z.boolean().describe("Whether one answer may contain several tool calls.").optional(),
-  response_format: chatResponseFormat
-    .describe("Plain text, any JSON object, or JSON that matches a schema.")
-    .optional(),
-  purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
-  purpose_policy: PURPOSE_POLICY.describe("No effect on chat, where an unusable purpose always falls back.").optional(),
-  response_profile: z.enum(PROFILES).describe("Effort that the route spends.").optional(),
-  dry_run: z
-    .boolean()
-    .describe(
-      "Check everything up to the call and return the routing decision. No provider is called and nothing is billed.",
-    )
-    .optional(),
-});
-
-export type ChatRequest = z.infer<typeof uncheckedChatFields>;
-
-export const uncheckedClientChatFields = uncheckedChatFields.extend({
-  reasoning_effort: z
-    .enum(REASONING_EFFORTS)
-    .describe("Reasoning effort; a preference. The route's setting takes precedence.")
-    .optional(),
-  verbosity: z
-    .enum(VERBOSITIES)
-    .describe("Verbosity of the answer; a preference. The route's setting takes precedence.")
-    .optional(),
-});
-
-export type ChatFields = z.infer<typeof uncheckedClientChatFields>;
-
-const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
-
-const tokens = z.int().min(0);
-
-export const chatUsage = z.strictObject({
-  input_tokens: tokens,
-  output_tokens: tokens,
-  total_tokens: tokens,
-  cached_input_tokens: tokens.describe("Input tokens that the provider read from its cache."),
-});
-
-const REASONING = z
-  .string()
-  .describe(
-    "Reasoning of the model, under the provider's name for it. Absent if there is none. Send it back with the history.",
-  )
-  .optional();
-
-/** The answer of `POST /v1/chat`. All keys are always present, except for the reasoning. */
-export const chatAnswer = z.strictObject({
-  id: z.string(),
-  object: z.literal("chat"),
-  created_at: z.string(),
-  status: z.literal("completed"),
-  content: z.string().nullable().describe("Null only if the answer consists of tool calls."),
-  finish_reason: z.enum(FINISH_REASONS),
-  tool_calls: z.array(toolCall),
-  reasoning_content: REASONING,
-  reasoning: REASONING,
-  usage: chatUsage,
-  warnings: z.array(warning),
-  ...purposeFields.shape,
-});
-export type ChatAnswer = z.infer<typeof chatAnswer>;
-
-/** The stream's events by name. Nothing is sent before the provider's first content, and `error` ends a broken stream. */
-export const CHAT_EVENTS = {
-  "chat.started": z.strictObject({ id: z.string(), created_at: z.string() }),
-  "chat.delta": z.strictObject({ content: z.string() }),
-  "chat.tool_call.delta": z.strictObject({
-    index: z.int().min(0),
-    id: z.string().optional(),
-    name: z.string().optional(),
-    arguments: z.string(),
-  }),
-  "chat.completed": chatAnswer,
-  error: errorBody,
-} as const;
-export type ChatEventName = keyof typeof CHAT_EVENTS;
-export type ChatEventData<Name extends ChatEventName> = z.infer<(typeof CHAT_EVENTS)[Name]>;
-export type ChatStreamEvent = {
-  [Name in ChatEventName]: { readonly event: Name; readonly data: ChatEventData<Name> };
-}[ChatEventName];
 
 /** `image/jpg` was never registered, but is common. */
 function isImageUrl(url: string): boolean {

@@ -77,3 +77,7 @@ async function takeUntilBoundary(start: Buffer, remaining: AsyncIterable<Buffer>
   if (envelope === null) throw new Error("a stored result without its end");
   return envelope;
 }
+
+export function sealContext(workspaceId: string, jobId: string): readonly string[] {
+  return ["jobs.result", workspaceId, jobId];
+}
