@@ -20,15 +20,13 @@ export async function readKept(request: FastifyRequest, maxBytes: number, faults
   return body;
 }
 
-/** Reads a body that is forwarded: its text is for the provider to validate. A body that passes `isCertain` needs no validation by the schema. */
+/** Reads a body that is forwarded: its text is for the provider to validate. */
 export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
   bound: KeptBodyBound,
-  isCertain?: (body: object) => body is z.infer<S>,
 ): Promise<z.infer<S>> {
-  const body = objectOf(await readBody(request, bound));
-  return isCertain?.(body) === true ? body : judgedFields(schema, body, createFaults(schema.shape));
+  return judgedFields(schema, objectOf(await readBody(request, bound)), createFaults(schema.shape));
 }
 
 export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {

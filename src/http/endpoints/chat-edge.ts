@@ -41,7 +41,6 @@ export async function serveChat<S extends FieldSchema>(
   context: HandlerContext<Principal>,
   schema: S,
   word: (input: z.infer<S>) => WordedChat,
-  isCertain?: (body: object) => body is z.infer<S>,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
@@ -56,7 +55,7 @@ export async function serveChat<S extends FieldSchema>(
     // Fields are sent in the body. A route-control field is refused in the query too.
     refuseAnyQuery(context.request.query);
     const received = (receivedBytes: number): void => body.received(receivedBytes);
-    const input = await readPassedOn(context.request, schema, { maxBytes: edge.maxBodyBytes, received }, isCertain);
+    const input = await readPassedOn(context.request, schema, { maxBytes: edge.maxBodyBytes, received });
     const { fields, present, events } = word(input);
     const call = {
       requestId: context.requestId,

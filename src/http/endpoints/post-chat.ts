@@ -3,7 +3,6 @@ import type { Principal } from "../../auth/principal.ts";
 import { type ChatFields, type ChatStreamEvent } from "../../contract/chat/chat.ts";
 import { chatFields } from "../../contract/chat/chat-request.ts";
 import { postChatContract } from "../../contract/endpoints/endpoint-chat.ts";
-import { isPlainChat } from "../../contract/chat/plain-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat/chat-call.ts";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { type ChatEdge, serveChat, type WordedChat } from "./chat-edge.ts";
@@ -13,7 +12,7 @@ import { type ErrorReplyContext, toErrorBody } from "../reply/error-reply.ts";
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract: postChatContract,
-    handle: (context) => serveChat(edge, context, chatFields, nativeChat, isPlainChat),
+    handle: (context) => serveChat(edge, context, chatFields, nativeChat),
   };
 }
 

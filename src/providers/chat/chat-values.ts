@@ -9,10 +9,6 @@ import { parsedReply } from "../wire/read-reply.ts";
 /** Beyond any model's context: a larger report is an error, and multiplied by a price it would overflow. */
 const MOST_TOKENS = 1_000_000_000;
 
-export function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS;
-}
-
 /** A token count. Any other value is undefined. */
 export const tokens = z.int().min(0).max(MOST_TOKENS).optional().catch(undefined);
 

@@ -10,15 +10,7 @@ import type {
   ChatUsage,
   Reasoning,
 } from "../chat/chat-provider.ts";
-import {
-  argumentsSent,
-  isCount,
-  partsOf,
-  tokens,
-  uniqueCallId,
-  usageOf,
-  writtenArguments,
-} from "../chat/chat-values.ts";
+import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";
 import type { EventReader } from "../wire/chat-wire.ts";
 import {
   type ChatEnding,
@@ -137,30 +129,6 @@ function argumentsOf(written: string, finish: ChatFinishReason): string {
   return written === "" && finish !== "length" ? "{}" : written;
 }
 
-type Answered = z.infer<typeof reply>;
-
-/** Fast path for most answers, one text and its usage, for which the schema takes ten times as long. Null: use the schema. */
-function plainAnswer(body: unknown): Answered | null {
-  const { choices, usage: used } = (body ?? {}) as Partial<Answered>;
-  if (!Array.isArray(choices) || choices.length !== 1) return null;
-  const { message: wireMessage, finish_reason } = (choices[0] ?? {}) as Partial<Answered["choices"][number]>;
-  if (
-    typeof wireMessage?.content !== "string" ||
-    wireMessage.tool_calls != null ||
-    wireMessage.refusal != null ||
-    wireMessage.function_call != null
-  )
-    return null;
-  if (typeof finish_reason !== "string" || !isCount(used?.prompt_tokens) || !isCount(used.completion_tokens))
-    return null;
-  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = used;
-  if (details != null && !isCount(details.cached_tokens)) return null;
-  return {
-    choices: [{ message: wireMessage, finish_reason }],
-    usage: { prompt_tokens, completion_tokens, prompt_tokens_details: details },
-  };
-}
-
 function signId(id: string, { extra_content: extra }: WireCall, model: string): string {
   return extra == null ? id : signedId(id, extra.google.thought_signature, originOf(model));
 }
@@ -173,7 +141,7 @@ function reasoningIn({ reasoning_content: content, reasoning }: ReasoningFields)
 type ReasoningFields = Partial<Pick<z.infer<typeof message>, "reasoning_content" | "reasoning">>;
 
 export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): ChatResult {
-  const answered = plainAnswer(body) ?? reply.safeParse(body).data;
+  const answered = reply.safeParse(body).data;
   const choice = answered?.choices[0];
   if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { refusal } = choice.message;

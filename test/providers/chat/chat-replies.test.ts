@@ -616,53 +616,6 @@ test("providers.request-id: the provider's request id is kept, plain and streame
 
 const ANYTHING = { method: "POST", path: "/", headers: {} } as const;
 
-const odd = fc.oneof(fc.constantFrom(null, -1, 0, 0.5, 7, "", "x", true, [], {}, [null]), fc.jsonValue());
-const counted = fc.oneof({ weight: 3, arbitrary: fc.nat(100) }, { weight: 1, arbitrary: odd });
-const saidPlainly = fc.record(
-  {
-    choices: fc.array(
-      fc.record(
-        {
-          message: fc.record(
-            {
-              content: fc.oneof({ weight: 4, arbitrary: fc.string() }, { weight: 1, arbitrary: odd }),
-              tool_calls: odd,
-            },
-            { requiredKeys: ["content"] },
-          ),
-          finish_reason: fc.oneof(fc.constantFrom("stop", "length", "content_filter", "odd"), odd),
-        },
-        { requiredKeys: ["message"] },
-      ),
-      { minLength: 1, maxLength: 2 },
-    ),
-    usage: fc.oneof(
-      fc.record(
-        {
-          prompt_tokens: counted,
-          completion_tokens: counted,
-          prompt_tokens_details: fc.oneof(odd, fc.record({ cached_tokens: counted })),
-        },
-        { requiredKeys: [] },
-      ),
-      odd,
-    ),
-  },
-  { requiredKeys: ["choices"] },
-);
-
-test("providers.strict-reply: openai: an answer of one text is read without the schema exactly as the schema reads it", async () => {
-  await fc.assert(
-    fc.asyncProperty(saidPlainly, async (body) => {
-      // An empty refusal is none, and says nothing of what is plain.
-      const choices = body.choices.map((choice) => ({ ...choice, message: { ...choice.message, refusal: "" } }));
-      const read = (each: unknown) => plain("openai", each).catch((error: unknown) => whyBad(error));
-      assert.deepEqual(await read(body), await read({ ...body, choices }));
-    }),
-    { numRuns: 2_000 },
-  );
-});
-
 function whyBad(error: unknown): string {
   assert.ok(error instanceof ProviderError, String(error));
   return `${error.kind}: ${error.reason}`;
