@@ -1,7 +1,7 @@
 // Prepares the statements of the hot path once per pooled connection, and pipelines them: they are sent without waiting for earlier answers
 // (docs/decisions/0031-plans-expire.md).
-import { type RawBuilder, sql } from "kysely";
-import type { ClientBase } from "pg";
+import { type PostgresPool, type PostgresPoolClient, type RawBuilder, sql } from "kysely";
+import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 
 const MARK = "/* prepared */";
 const PIPELINED_MARK = "/* prepared, ahead */";
@@ -21,68 +21,93 @@ export const PIPELINED: RawBuilder<unknown> = sql.raw(PIPELINED_MARK);
  */
 export const PLAN_LIFETIME_MS = 10_000;
 
-export interface Preparing {
+export interface SessionOptions {
   /** False behind a transaction pooler, where the next transaction may run in a session without the prepared statement. */
   readonly isNamed: boolean;
   /** Settings to send with each `begin`, because sessions of a transaction pooler do not keep them. */
   readonly beginWith?: string;
   readonly nowMs?: (() => number) | undefined;
+  /** Called with the error of every failed statement. */
+  readonly onError?: (error: unknown) => void;
 }
 
-type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
+/** The pool as Kysely uses it. Its connections must be pipelined (`pipeline: true`). */
+export function preparingPool(pool: Pool, options: SessionOptions): PostgresPool {
+  // One per connection, because Kysely recognises a connection by its session.
+  const sessions = new WeakMap<PoolClient, PostgresPoolClient>();
+  return {
+    options: pool.options,
+    connect: async () => {
+      const client = await pool.connect();
+      const session = sessions.get(client) ?? createSession(client, options);
+      sessions.set(client, session);
+      return session;
+    },
+    end: () => pool.end(),
+  };
+}
 
-const names = new Map<string, string>();
-
-/** Call it for each new connection of a pool. The pool's connections must be pipelined. */
-export function prepareMarked(
-  client: ClientBase,
-  { isNamed, beginWith, nowMs = () => performance.now() }: Preparing,
-): void {
-  const internals = client as unknown as { query: Run };
-  const run = internals.query.bind(client);
+function createSession(
+  client: PoolClient,
+  { isNamed, beginWith, nowMs = () => performance.now(), onError }: SessionOptions,
+): PostgresPoolClient {
+  const run = (query: string | QueryConfig, values?: unknown[]): Promise<QueryResult> => {
+    const answer = client.query(query, values);
+    if (onError !== undefined) answer.catch(onError);
+    return answer;
+  };
   const begin = beginWith === undefined ? "begin" : `begin; ${beginWith}`;
   /** Pipelined statements of the current transaction, in order. */
-  const pending: Promise<unknown>[] = [];
+  const pending: Promise<QueryResult>[] = [];
   let plannedAtMs = nowMs();
   const expirePlans = (): void => {
     if (!isNamed || nowMs() - plannedAtMs < PLAN_LIFETIME_MS) return;
     plannedAtMs = nowMs();
-    void resolveEarly(run("discard plans"), "DISCARD");
+    resolveEarly(run("discard plans"));
   };
-  internals.query = (text, values, ...more) => {
-    if (typeof text !== "string") return run(text, values, ...more);
+  const query = async (text: string, parameters: readonly unknown[]): Promise<QueryResult> => {
+    const values = [...parameters];
     // `begin` is sent with the first statement and fails only if the connection does, in which case that statement fails too.
     if (text === "begin") {
       expirePlans();
-      return resolveEarly(run(begin), "BEGIN");
+      return resolveEarly(run(begin));
     }
     if (text === "rollback") pending.length = 0;
     const isPipelined = text.startsWith(PIPELINED_MARK);
     const isMarked = isPipelined || text.startsWith(MARK);
     if (isMarked) expirePlans();
-    const answer = isMarked && isNamed ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
+    const answer = isMarked && isNamed ? run({ name: nameOf(text), text, values }) : run(text, values);
     if (isPipelined) {
-      pending.push(Promise.resolve(answer));
-      return resolveEarly(answer, "SELECT");
+      pending.push(answer);
+      return resolveEarly(answer);
     }
     if (pending.length === 0) return answer;
-    const answers = Promise.allSettled([...pending, answer]);
+    const answers = [...pending, answer];
     if (text === "commit") pending.length = 0;
-    return answers.then(lastOrError);
+    return lastOrError(answers);
+  };
+  return {
+    // The other form of Kysely's interface, with a cursor, is for streams, which nothing here reads.
+    query: query as unknown as PostgresPoolClient["query"],
+    release: (destroy) => client.release(destroy),
   };
 }
-
-function resolveEarly(answer: unknown, command: string): Promise<{ command: string; rowCount: number; rows: [] }> {
-  Promise.resolve(answer).catch(() => undefined);
-  return Promise.resolve({ command, rowCount: 0, rows: [] });
-}
-
 /** The first failure is the cause of the later ones, or of a commit that rolled back. */
-function lastOrError(answers: readonly PromiseSettledResult<unknown>[]): unknown {
-  for (const each of answers) if (each.status === "rejected") throw each.reason;
-  const last = answers.at(-1);
-  return last?.status === "fulfilled" ? last.value : undefined;
+async function lastOrError(answers: readonly Promise<QueryResult>[]): Promise<QueryResult> {
+  const settled = await Promise.allSettled(answers);
+  for (const each of settled) if (each.status === "rejected") throw each.reason;
+  return answers.at(-1) ?? NO_RESULT;
 }
+
+const NO_RESULT: QueryResult = { command: "", rowCount: 0, oid: 0, rows: [], fields: [] };
+
+/** A failure is reported by a later statement. */
+function resolveEarly(answer: Promise<QueryResult>): QueryResult {
+  answer.catch(() => undefined);
+  return NO_RESULT;
+}
+
+const names = new Map<string, string>();
 
 /** Stable for the life of the process. */
 export function nameOf(text: string): string {
