@@ -6,7 +6,7 @@ import { addSettled, type LeaseChange, lockLeases } from "./store/budget-leases.
 import { changeWindows, readWindowKeys } from "./store/budget-windows.ts";
 import { lockBudgets } from "./store/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { PIPELINED, PREPARED } from "../storage/connection/prepared.ts";
+import { PREPARED } from "../storage/connection/prepared.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, timedBy } from "../storage/insert-deduplicated.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
@@ -144,7 +144,7 @@ async function insertSettled(
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {
   // `settled_at` is the time of this insert, on which the usage roll-up depends.
-  const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+  const insert = sql`${PREPARED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
     select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
   if (!mayBeThere) {
     await insert.execute(tx);

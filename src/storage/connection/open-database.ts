@@ -87,8 +87,6 @@ export function connect(address: ServerAddress, max: number, nowMs?: () => numbe
 function openPool({ onConnect, ...config }: PoolConfig): Pool {
   const pool = new Pool({
     ...config,
-    // Statements are sent without waiting for the previous answer (prepared.ts).
-    pipeline: true,
     onConnect: (client) => {
       // The pool listens for errors of idle connections only. If a connection breaks between two statements of a transaction, the next one fails;
       // without this listener the error would end the process.
