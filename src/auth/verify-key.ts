@@ -100,23 +100,24 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     return lookup;
   };
 
-  const find = async (credential: Credential): Promise<Principal | null> => {
+  /** Undefined: it must be looked up. Null: a look-up a moment ago found none. */
+  const findCached = (credential: Credential): Principal | null | undefined => {
     const { cacheKey } = credential;
     const cached = cache.get(cacheKey);
     if (cached === undefined) {
       const unknownFromMs = unknown.get(cacheKey);
-      const isUnknown = unknownFromMs !== undefined && monotonicMs() - unknownFromMs < CACHE_UNKNOWN_MS;
-      return isUnknown ? null : lookUp(credential);
+      return unknownFromMs !== undefined && monotonicMs() - unknownFromMs < CACHE_UNKNOWN_MS ? null : undefined;
     }
     const ageMs = monotonicMs() - cached.fromMs;
-    if (!isFresh(cached, ageMs)) return lookUp(credential);
+    if (!isFresh(cached, ageMs)) return undefined;
     // If the database is unavailable, the first request after the cache entry expires reports it.
     if (ageMs >= REFRESH_AFTER_MS) lookUp(credential).catch(() => undefined);
     return cached.principal;
   };
 
   const verifyCredential = async (credential: Credential): Promise<Principal> => {
-    const principal = await find(credential);
+    const cached = findCached(credential);
+    const principal = cached === undefined ? await lookUp(credential) : cached;
     if (principal === null) throw unauthenticated();
     services.onUsed?.(principal.key.id);
     return principal;

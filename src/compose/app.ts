@@ -96,8 +96,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sandbox = await startSandbox();
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
-  const measurer = createMeasurer();
-  const transcripts = createTranscriptThread();
+  const threads = { measurer: createMeasurer(), transcripts: createTranscriptThread() };
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
@@ -121,8 +120,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...reach,
     limits: configuration.limits,
     prices: remembered.prices,
-    measurer,
-    transcripts,
+    ...threads,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
     remoteAudio: openRemoteAudio(options, outbound, spool),
@@ -172,7 +170,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await outbound.close();
     await accounts.close();
-    await Promise.all([measurer.close(), replies.parser.close(), transcripts.close(), spool.close(), sandbox.close()]);
+    await Promise.all([...Object.values(threads), replies.parser, spool, sandbox].map((each) => each.close()));
   };
   let closing: Promise<void> | null = null;
 

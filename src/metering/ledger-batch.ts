@@ -1,7 +1,7 @@
 // Runs concurrent reservations and settlements as one transaction of the ledger [metering.batch-isolation], so that each budget is locked once and each of
 // its windows updated once. Locks are taken on attempts, then budgets, then slots, each in id order.
 import { insertAttempts } from "./store/attempts.ts";
-import { changeWindows, windowId } from "./store/budget-windows.ts";
+import { changeWindows } from "./store/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { LockedWindows } from "./store/lock-budget-windows.ts";
@@ -27,26 +27,17 @@ export async function runLedgerBatch(
   const held = prefetched === null ? await readHeld(tx, apps, settling) : withPrefetched(prefetched);
   const reserving = await judgeReservations(tx, reservations, held, settling.moves);
   const moves = [...settling.moves, ...reserving.moves];
-  const windows = new Set(held.states.map(({ id, windowStart }) => windowId({ budgetId: id, windowStart })));
-  await changeWindows(tx, moves, {
-    alongside: insertAttempts(reserving.admitted, nowMs),
-    isLast:
-      held.hasWindows &&
-      settlements.every((item) => item.slot === undefined) &&
-      moves.every((move) => windows.has(windowId(move))),
-  });
+  await changeWindows(tx, moves, insertAttempts(reserving.admitted, nowMs));
   return { reserved: reserving.verdicts, settled: await finishSettling(tx, seal, settling) };
 }
 
-type Held = LockedBudgets & { readonly hasWindows: boolean };
-
-function withPrefetched({ rows, windows }: LockedWindows): Held {
-  return { rows, states: statesOf(rows, windows), hasWindows: true };
+function withPrefetched({ rows, windows }: LockedWindows): LockedBudgets {
+  return { rows, states: statesOf(rows, windows) };
 }
 
 /** Some budgets have no window yet: this is the first request of a day or a month. */
-async function readHeld(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<Held> {
+async function readHeld(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<LockedBudgets> {
   const movedIds = new Set(moves.map((move) => move.budgetId));
   const rows = await lockBudgetsOf(tx, apps, [...movedIds]);
-  return { rows, states: await withWindows(tx, rows), hasWindows: false };
+  return { rows, states: await withWindows(tx, rows) };
 }

@@ -40,7 +40,6 @@ export interface QuotaSettings {
 
 export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaSettings): Quotas {
   const take = async (limits: readonly Limit[], unit: CountUnit, amount: number): Promise<void> => {
-    if (limits.length === 0) return;
     const countedAmount = Math.ceil(amount * UNITS[unit].scale);
     const verdict = await counters.take(limits, countedAmount);
     if (!verdict.ok) throw limitReached(unit, verdict, countedAmount);
@@ -57,7 +56,7 @@ export function createQuotas(counters: Counters, { urlFetchesPerMinute }: QuotaS
   };
   const enter = async (holders: QuotaHolders): Promise<() => void> => {
     const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
-    await take(rates, "requests", 1);
+    if (rates.length > 0) await take(rates, "requests", 1);
     if (places.length === 0) return NO_OP;
     try {
       const entered = await counters.enter(places);

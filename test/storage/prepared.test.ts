@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { PIPELINED, PREPARED } from "../../src/storage/connection/prepared.ts";
+import { PREPARED } from "../../src/storage/connection/prepared.ts";
 import { openTestDatabase } from "../harness/postgres/database.ts";
 
 test("storage.transactions: a marked statement answers with its own values each time, and the session has prepared it once", async () => {
@@ -22,7 +22,7 @@ test("storage.transactions: a marked statement answers with its own values each 
   }
 });
 
-test("storage.transactions: a pipelined statement commits with its transaction; where it fails, its own error comes and all is rolled back", async () => {
+test("storage.transactions: a prepared statement commits with its transaction; where it fails, its own error comes and all is rolled back", async () => {
   const database = await openTestDatabase();
   const has = async (name: string) => {
     const { rows } = await sql<{ is: string | null }>`select to_regclass(${name})::text as is`.execute(database.db);
@@ -31,21 +31,21 @@ test("storage.transactions: a pipelined statement commits with its transaction; 
   try {
     await database.transaction(async (tx) => {
       await sql`create table kept (n int)`.execute(tx);
-      await sql`${PIPELINED} insert into kept select ${1}::int`.execute(tx);
+      await sql`${PREPARED} insert into kept select ${1}::int`.execute(tx);
     });
     const { rows } = await sql`select n from kept`.execute(database.db);
     assert.deepEqual(rows, [{ n: 1 }]);
 
     const failing = database.transaction(async (tx) => {
       await sql`create table undone (n int)`.execute(tx);
-      await sql`${PIPELINED} select 1 / ${0}::int`.execute(tx);
+      await sql`${PREPARED} select 1 / ${0}::int`.execute(tx);
     });
     await assert.rejects(failing, { code: "22012" });
     assert.equal(await has("undone"), false);
 
     const behind = database.transaction(async (tx) => {
       await sql`create table undone (n int)`.execute(tx);
-      await sql`${PIPELINED} select 1 / ${0}::int`.execute(tx);
+      await sql`${PREPARED} select 1 / ${0}::int`.execute(tx);
       await sql`select 1`.execute(tx);
       assert.fail("whoever comes behind it fails with it");
     });
@@ -54,7 +54,7 @@ test("storage.transactions: a pipelined statement commits with its transaction; 
 
     const left = database.transaction(async (tx) => {
       await sql`create table undone (n int)`.execute(tx);
-      await sql`${PIPELINED} select ${1}::int`.execute(tx);
+      await sql`${PREPARED} select ${1}::int`.execute(tx);
       throw new Error("left");
     });
     await assert.rejects(left, { message: "left" });

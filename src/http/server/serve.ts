@@ -48,21 +48,24 @@ export function serve<P extends EdgePrincipal>(
   // Routed endpoints validate their query after quotas, together with their fields. Probes and pages without a key accept any query.
   const refusesQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
-    const { principal, authenticate } = await callerOf(request).catch((error: unknown) => {
+    const authenticateByKey = () => frame.authenticate(request.headers.authorization);
+    let caller: TokenCaller<P>;
+    try {
+      const tokenCaller = authenticateByToken(request);
+      caller =
+        tokenCaller === null
+          ? { principal: await authenticateByKey(), authenticate: authenticateByKey }
+          : await tokenCaller;
+    } catch (error) {
       openRecord(contract, frame, { endpoint, request, reply, principal: null });
       return throwIfDatabaseUnavailable(error);
-    });
+    }
+    const { principal, authenticate } = caller;
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
     const recorded = openRecord(contract, frame, { endpoint, request, reply, principal });
     requireRights(contract, principal);
     return { principal, recorded, authenticate };
-  };
-  const callerOf = async (request: FastifyRequest): Promise<TokenCaller<P>> => {
-    const tokenCaller = authenticateByToken(request);
-    if (tokenCaller !== null) return tokenCaller;
-    const authenticate = () => frame.authenticate(request.headers.authorization);
-    return { principal: await authenticate(), authenticate };
   };
   app.route({
     method: contract.method,

@@ -4,7 +4,7 @@ import { type Kysely, sql } from "kysely";
 import type { SystemHandle } from "../../storage/database.ts";
 import type { AppId, LeaseId, WorkspaceId } from "../../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
-import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { Funding } from "../../storage/schema/tables-metering.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -96,7 +96,7 @@ export async function addSettled(tx: SystemHandle, changes: readonly LeaseChange
     tokens: tokens.toString(),
   }));
   // For the `any`, see `waysTo` in budgets.ts.
-  await sql`${PIPELINED} with given as materialized (
+  await sql`${PREPARED} with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint))
     update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
     from given where l.id = given.id and l.id = any(array(select id from given))`.execute(tx);

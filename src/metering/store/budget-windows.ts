@@ -1,7 +1,7 @@
 // Reads and changes the amounts in budget windows. A transaction that changes a window must have locked its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { SystemHandle } from "../../storage/database.ts";
-import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -73,44 +73,35 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
   return rows;
 }
 
-export interface Along {
-  /** Another statement to run in the same round trip. */
-  readonly alongside?: RawBuilder<unknown> | null;
-  /** Every window exists, and the transaction's commit follows. */
-  readonly isLast?: boolean;
-}
-
 /**
- * Adds to each window and creates missing ones. The caller has locked the budgets' rows. A budget that was deleted meanwhile is skipped.
+ * Adds to each window and creates missing ones. The caller has locked the budgets' rows. A budget that was deleted meanwhile is skipped. `alongside` is another
+ * statement to run in the same round trip.
  */
 export async function changeWindows(
   tx: Handle,
   changes: readonly WindowChange[],
-  { alongside = null, isLast = false }: Along = {},
+  alongside: RawBuilder<unknown> | null = null,
 ): Promise<void> {
   const list = sumByWindow(changes);
-  const mark = isLast ? PIPELINED : PREPARED;
   if (list.length === 0) {
-    if (alongside !== null) await sql`${mark} ${alongside}`.execute(tx);
+    if (alongside !== null) await sql`${PREPARED} ${alongside}`.execute(tx);
     return;
   }
   // Update first: a window is created once and changed a million times.
-  const changed = await addToWindows(tx, list, mark, alongside);
-  if (isLast) return;
+  const changed = await addToWindows(tx, list, alongside);
   const missing = list.filter((sum) => !changed.has(windowId(sum)));
   if (missing.length === 0) return;
   await sql`insert into budget_windows (budget_id, window_start)
     select asked.budget_id, asked.window_start from jsonb_to_recordset(${JSON.stringify(missing.map(windowKeyJson))}::jsonb)
       as asked (budget_id text, window_start timestamptz) join budgets b on b.id = asked.budget_id
     on conflict do nothing`.execute(tx);
-  await addToWindows(tx, missing, PREPARED, null);
+  await addToWindows(tx, missing, null);
 }
 
 /** Returns the windows that existed. */
 async function addToWindows(
   tx: Handle,
   list: readonly WindowChange[],
-  mark: RawBuilder<unknown>,
   alongside: RawBuilder<unknown> | null,
 ): Promise<ReadonlySet<string>> {
   const first = alongside === null ? sql`` : sql`alongside as (${alongside}),`;
@@ -126,7 +117,7 @@ async function addToWindows(
   const { rows } = await sql<{
     budget_id: string;
     window_start: Date;
-  }>`${mark} with ${first} asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(sums)}::jsonb)
+  }>`${PREPARED} with ${first} asked as materialized (select * from jsonb_to_recordset(${JSON.stringify(sums)}::jsonb)
       as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
         reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint))
     update budget_windows w set

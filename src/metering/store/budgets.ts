@@ -1,7 +1,7 @@
 // Reads and locks the budgets of apps and of plans. A transaction that changes their windows locks their rows, in id order.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../../contract/ids.ts";
-import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { Funding } from "../../storage/schema/tables-metering.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -59,7 +59,7 @@ export async function lockBudgetsOf(
 
 export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`${PIPELINED} select id from budgets where id = any(array(select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))) order by id for update`.execute(
+  await sql`${PREPARED} select id from budgets where id = any(array(select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))) order by id for update`.execute(
     tx,
   );
 }

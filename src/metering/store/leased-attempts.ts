@@ -1,7 +1,7 @@
 // Stores the attempts that leases paid for: they are settled from the start, and arrive in batches.
 import { sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../../contract/ids.ts";
-import { PIPELINED, PREPARED } from "../../storage/connection/prepared.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../../storage/insert-deduplicated.ts";
 import type { TokenUsage } from "../ledger-entries.ts";
@@ -28,7 +28,7 @@ export async function insertLeased(
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {
   // `settled_at` is the time of this insert, on which the usage roll-up depends.
-  const insert = sql`${mayBeThere ? PREPARED : PIPELINED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+  const insert = sql`${PREPARED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
     select ${COLUMNS}, 0, 'settled', ${coarseTimestamp(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
   if (!mayBeThere) {
     await insert.execute(tx);

@@ -4,7 +4,7 @@ import { type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import { dropReadOnly } from "../schema/drop-read-only.ts";
 import { migrate } from "../schema/migrate.ts";
 import { reachServer, requireListening } from "./pooler.ts";
-import { prepareMarked, type Preparing } from "./prepared.ts";
+import { preparingPool, type SessionOptions } from "./prepared.ts";
 import { protect, type TenantRole } from "../schema/protect.ts";
 import { type ServerAddress, sessionConfig, TRANSACTION_SETTINGS } from "./server-sessions.ts";
 import type { Tables } from "../schema/tables.ts";
@@ -75,19 +75,19 @@ export function connect(address: ServerAddress, max: number, nowMs?: () => numbe
     connectionTimeoutMillis: 5_000,
     application_name: "patchbay",
   };
-  const preparing: Preparing =
+  const pool = openPool(config);
+  const watch = dropReadOnly(pool);
+  pool.on("connect", watch.opened);
+  const sessions: SessionOptions =
     address.pooling === "transaction" ? { isNamed: false, beginWith: TRANSACTION_SETTINGS } : { isNamed: true, nowMs };
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(config, preparing) }) });
+  const prepared = preparingPool(pool, { ...sessions, onError: watch.failed });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: prepared }) });
 }
 
-export function openPool({ onConnect, ...config }: PoolConfig, preparing: Preparing): Pool {
+function openPool({ onConnect, ...config }: PoolConfig): Pool {
   const pool = new Pool({
     ...config,
-    // Statements are sent without waiting for the previous answer (prepared.ts).
-    pipeline: true,
     onConnect: (client) => {
-      watchReadOnly(client);
-      prepareMarked(client, preparing);
       // The pool listens for errors of idle connections only. If a connection breaks between two statements of a transaction, the next one fails;
       // without this listener the error would end the process.
       client.on("error", () => undefined);
@@ -95,7 +95,6 @@ export function openPool({ onConnect, ...config }: PoolConfig, preparing: Prepar
     },
     types: int8As(BigInt),
   });
-  const watchReadOnly = dropReadOnly(pool);
   // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
   pool.on("error", () => undefined);
   return pool;

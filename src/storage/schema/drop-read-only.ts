@@ -3,14 +3,13 @@
 import type { ClientBase, Pool } from "pg";
 import { isReadOnlyServer } from "../database-faults.ts";
 
-/** Members that the driver's types omit. */
-interface ClientInternals {
-  query: (...args: unknown[]) => unknown;
-  end(): Promise<void>;
+/** `opened` is called with each new connection of the pool, `failed` with the error of each statement. */
+export interface ReadOnlyWatch {
+  readonly opened: (client: ClientBase) => void;
+  readonly failed: (error: unknown) => void;
 }
 
-/** Returns a function to call with each new connection of the pool. */
-export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => void {
+export function dropReadOnly(pool: Pick<Pool, "on">): ReadOnlyWatch {
   const open = new Set<ClientBase>();
   const inUse = new Set<ClientBase>();
   const stale = new WeakSet<ClientBase>();
@@ -18,7 +17,7 @@ export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => vo
   pool.on("release", (_error, client) => {
     inUse.delete(client);
     // The pool does not reuse a connection that is ending.
-    if (stale.has(client)) void internalsOf(client).end();
+    if (stale.has(client)) void endOf(client);
   });
 
   /** Drops all, because they lead to the same server. One in use is dropped on release, so that its transaction fails with its own error. */
@@ -29,27 +28,23 @@ export function dropReadOnly(pool: Pick<Pool, "on">): (client: ClientBase) => vo
       if (!inUse.has(client)) client.emit("error", new Error("the server of this connection is read-only"));
     }
   };
-  return (client) => {
-    open.add(client);
-    // A new connection counts as in use until the pool hands it out.
-    inUse.add(client);
-    client.once("end", () => {
-      open.delete(client);
-      inUse.delete(client);
-    });
-    const internals = internalsOf(client);
-    const query = internals.query.bind(client);
-    internals.query = (...args) => {
-      const answer = query(...args);
-      if (answer instanceof Promise)
-        answer.catch((error: unknown) => {
-          if (isReadOnlyServer(error)) dropAll();
-        });
-      return answer;
-    };
+  return {
+    opened: (client) => {
+      open.add(client);
+      // A new connection counts as in use until the pool hands it out.
+      inUse.add(client);
+      client.once("end", () => {
+        open.delete(client);
+        inUse.delete(client);
+      });
+    },
+    failed: (error) => {
+      if (isReadOnlyServer(error)) dropAll();
+    },
   };
 }
 
-function internalsOf(client: ClientBase): ClientInternals {
-  return client as unknown as ClientInternals;
+/** The driver's types of a pool's client omit it. */
+function endOf(client: ClientBase): Promise<void> {
+  return (client as unknown as { end(): Promise<void> }).end();
 }
