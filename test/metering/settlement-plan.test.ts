@@ -24,8 +24,17 @@ before(async () => {
   database = await openTestDatabase({ nowMs: () => now, poolSize: 1 });
   // As in a new database: tables that another test filled and emptied keep their pages, and get other plans.
   await sql`truncate ${sql.join(GROWING.map((table) => sql.table(table)))} cascade`.execute(database.db);
+  await setAutovacuum("set (autovacuum_enabled = false)");
 });
-after(() => database.close());
+after(async () => {
+  await setAutovacuum("reset (autovacuum_enabled)");
+  await database.close();
+});
+
+/** An automatic `analyze` in the middle would end every kept plan. */
+async function setAutovacuum(setting: string): Promise<void> {
+  for (const table of GROWING) await sql`alter table ${sql.table(table)} ${sql.raw(setting)}`.execute(database.db);
+}
 
 const GROWING = ["attempts", "budgets", "budget_windows"];
 
