@@ -30,7 +30,7 @@ export function beginStretch(gatewayPid: number): () => Stretch {
   };
 }
 
-export function toldTime({ ranMs, waitedMs }: ProcessorTime): string {
+export function describeTime({ ranMs, waitedMs }: ProcessorTime): string {
   return `ran ${ranMs.toFixed(0)} ms and waited ${waitedMs.toFixed(0)} ms for a processor`;
 }
 

@@ -1,5 +1,5 @@
 // Processes that try mutants (host.ts), and the doubt about them: what one mutant leaves behind must not condemn the next, so the
-// file as it is has to pass again and again in the same process, or all that it was said to notice since is tried anew in fresh ones.
+// file as it is has to pass again and again in the same process, or all that it was said to notice since is tried again in fresh ones.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ export async function tryAll(trials: readonly Trial[], source: string, workers: 
   const waiting = trials.map((trial) => ({ ...trial, isAlone: false }));
   const tried: Tried[] = [];
   const kills = new Map<string, { count: number; line: number }>();
-  /** Who noticed a neighbour will often notice this one, and then whoever notices most. */
+  /** First the tests that noticed a neighbour, which often notice this one too, and then those that notice most. */
   const preferred = (line: number): readonly string[] =>
     [...kills]
       .toSorted(
@@ -127,19 +127,19 @@ async function startHost(place: string): Promise<Host> {
   return {
     ask: async (ask) => {
       rounds += 1;
-      const told = Promise.withResolvers<Answer>();
+      const answered = Promise.withResolvers<Answer>();
       const cpuMs = cpuMsOf(child.pid ?? 0);
       const timer = setInterval(() => {
         if (cpuMsOf(child.pid ?? 0) - cpuMs < MOST_CPU_MS) return;
         child.kill("SIGKILL");
-        told.resolve({ verdict: "endless", by: null, error: "it goes round in circles" });
+        answered.resolve({ verdict: "endless", by: null, error: "it goes round in circles" });
       }, LOOK_EVERY_MS);
-      const onMessage = (answer: unknown): void => told.resolve(answer as Answer);
+      const onMessage = (answer: unknown): void => answered.resolve(answer as Answer);
       child.once("message", onMessage);
-      void closed.then(() => told.resolve({ verdict: "killed", by: null, error: "the process ended" }));
+      void closed.then(() => answered.resolve({ verdict: "killed", by: null, error: "the process ended" }));
       child.send(ask);
       try {
-        return await told.promise;
+        return await answered.promise;
       } finally {
         clearInterval(timer);
         child.off("message", onMessage);

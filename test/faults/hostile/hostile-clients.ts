@@ -11,7 +11,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { EDGE_LIMITS } from "../../../src/http/server/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
-import { keepProbing, turnedAway } from "./probes.ts";
+import { keepProbing, listenOverflows } from "./probes.ts";
 import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-slow-app-00001";
@@ -79,7 +79,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   const { pid } = gateway;
   const violations: string[] = [];
   const idleBytes = memoryOf(pid).rssBytes;
-  const turnedAwayBefore = turnedAway();
+  const overflowsBefore = listenOverflows();
   const probes = keepProbing(origin, SECRET, pid);
   const openSockets: Held[] = [];
   for (const [kind, { share }] of Object.entries(KINDS)) {
@@ -122,7 +122,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
       "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
       "the slowest of them": probes.slowest(),
-      "connections that found no place in a queue": turnedAway() - turnedAwayBefore,
+      "connections that found no place in a queue": listenOverflows() - overflowsBefore,
     },
   };
 }
