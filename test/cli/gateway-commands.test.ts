@@ -274,7 +274,7 @@ test("cli.keys: a key created on the command line works, is listed without its s
   const listed = await run("keys", "list", "--state", "active", ...admin);
   assert.match(listed.out, new RegExp(`^${id} +from-the-terminal `, "mu"));
   assert.ok(!listed.out.includes(secret));
-  // Nobody is there to be asked.
+  // Without a terminal there is no one to confirm.
   assert.equal((await run("keys", "revoke", id, ...admin)).code, 2);
   assert.equal(await audio(), 200);
   const revoked = await run("keys", "revoke", id, "--yes", ...admin);
@@ -404,7 +404,7 @@ test("cli.webhooks: a webhook is set, tested, listed, redelivered, verified and 
   const none = await asAdmin("webhooks", "redeliver", "--failed", "--from", "2020-01-01T00:00:00Z", "--json");
   assert.deepEqual(JSON.parse(none.out), { object: "list", data: [] }, "tests are not sent again by themselves");
 
-  assert.equal((await asAdmin("webhooks", "remove")).code, 2, "nobody is there to be asked");
+  assert.equal((await asAdmin("webhooks", "remove")).code, 2, "without a terminal there is no one to confirm");
   assert.equal((await asAdmin("webhooks", "remove", "--yes")).out, "removed\n");
   assert.equal((await asAdmin("webhooks", "test")).code, 4);
 });
@@ -524,8 +524,11 @@ test("cli.providers-add: providers test says whether a credential works and for 
   const refusedJson = await run("providers", "test", "mistaken", "--json", ...admin);
   assert.equal(refusedJson.code, 7);
   assert.equal(connectionTest.parse(JSON.parse(refusedJson.out)).outcome, "refused");
-  await add("away", "openai-compatible", "http://127.0.0.1:9/v1", "x");
-  assert.match((await run("providers", "test", "away", ...admin)).err, /unreachable\..*\n.*patchbay doctor --call/u);
+  await add("closed-port", "openai-compatible", "http://127.0.0.1:9/v1", "x");
+  assert.match(
+    (await run("providers", "test", "closed-port", ...admin)).err,
+    /unreachable\..*\n.*patchbay doctor --call/u,
+  );
   await add("groq", "openai-compatible", gateway.sandbox.compatibleUrl("groq"), "gq-credential-1234");
   const groq = await run("providers", "test", "groq", ...admin);
   assert.match(groq.out, /^also listed\n {2}llama-3\.3-70b-versatile, whisper-large-v3, /mu);
@@ -577,7 +580,7 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   assert.equal((await run("simulate", "off", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
-// The last ones: an account goes on resting.
+// The last ones: an account's circuit stays open.
 test("cli.providers-list: providers check prints accounts and open circuits; exit code 7 while there are any", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   await postForm(gateway.origin);

@@ -133,7 +133,7 @@ test("admin.pause-duration: a pause ends by itself at its time, by a process's o
     const version = () => here.database.db.selectFrom("directory_state").select("version").executeTakeFirst();
     const known = await version();
     await sweepPauses(here.database);
-    assert.deepEqual(await version(), known, "a sweep that found nothing had every process read anew");
+    assert.deepEqual(await version(), known, "a sweep that found nothing made every process reload");
   } finally {
     await shiftClock(here.database, 0);
   }

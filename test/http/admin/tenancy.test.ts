@@ -32,7 +32,7 @@ interface Answer {
   readonly rest: string;
 }
 
-/** The files of a page are nobody's. */
+/** The files of a page belong to no workspace. */
 const PAGE_FILES: ReadonlySet<EndpointContract> = new Set([
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
@@ -144,7 +144,7 @@ test("tenancy.foreign-is-missing: a foreign object and a missing one have one an
     for (const [at, name] of names.entries()) {
       if (name === "tenant_id" || name === "plan_id" || SEES_ALL.has(nameOf(endpoint))) continue;
       if (at === names.length - 1 && MAKES.has(endpoint.operationId)) continue;
-      // What stands before it in the path is the caller's own, what stands behind it is really there.
+      // What comes before it in the path is the caller's own, what comes after it exists.
       const own = isOperators(endpoint) && !isMirrored(endpoint) ? world.platform : other.objects;
       const upTo = Object.fromEntries(names.slice(0, at).map((each) => [each, own[each] ?? ""]));
       const pair = (who: string) => ({

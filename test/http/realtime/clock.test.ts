@@ -54,7 +54,7 @@ interface Session {
   /** Of the gateway's side. */
   readonly isPaused: () => boolean;
   readonly clock: Clock;
-  /** Of the transcription that a start frame began: bytes heard, and whether it was told to stop. */
+  /** Of the transcription that a start frame began: bytes heard, and whether it was asked to stop. */
   readonly heard: { bytes: number; isGone: boolean };
   readonly broken: string[];
   readonly closed: Promise<readonly [number, string]>;

@@ -208,7 +208,7 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
     assert.equal(gateway.sandbox.callCount, 1);
     const rows = await attempts();
     assert.ok(rows.every(({ state }) => state === "settled"));
-    // The slice in which it broke is nobody's but the operator's.
+    // The slice in which it broke is not charged to the workspace.
     assert.ok(rows.some(({ outcome, charge_nano_usd: charge }) => outcome === "unknown" && Number(charge) === 0));
   });
 }

@@ -39,7 +39,7 @@ export const formHeader = `Content-Type: multipart/form-data; boundary=${BOUNDAR
 
 export const postJsonBytes = (body: Uint8Array | string, headers = jsonHeader): Buffer => rawPost(body, { headers });
 export const postFormBytes = (parts: readonly Part[]): Buffer => rawPost(form(parts), { headers: formHeader });
-/** A good request with other headers beside. */
+/** A good request with further headers. */
 export const goodPost = (headers = "", options: RequestOptions = {}): Buffer =>
   rawPost(form([audio()]), { ...options, headers: formHeader + headers });
 export const audio = (): Part => file(AUDIO);
