@@ -45,7 +45,7 @@ test("measuring.spool-isolation: what was read stays as it was when the block ha
   const sent = await Array.fromAsync(first.read());
   first.letGo();
   const second = createSpoolMemory(pool);
-  assert(second.add(Buffer.alloc(100_000, "b")), "there is one block, and it came back");
+  assert(second.add(Buffer.alloc(100_000, "b")), "there is one block, and it was returned");
   assert(Buffer.concat(sent).equals(Buffer.alloc(100_000, "a")));
   assert((await readAll(second)).equals(Buffer.alloc(100_000, "b")));
 });

@@ -30,7 +30,7 @@ const RESTING_MS = 30_000;
 
 const submit = async (): Promise<void> => assert.equal(await world.transcribe({}, JOBS), 202);
 
-/** The process that does the work, for as long as `use` goes on. */
+/** The process that does the work, for as long as `use` runs. */
 async function withWorker(use: (worker: TestGateway) => Promise<void>): Promise<void> {
   const worker = await startGateway({ file: consoleFile, existing: world.gateway });
   try {

@@ -1,4 +1,4 @@
-// A worker that dies, and what its successor finds [jobs.resume]: work goes on, nothing is paid twice, and a worker that was presumed dead
+// A worker that dies, and what its successor finds [jobs.resume]: work continues, nothing is paid twice, and a worker that was presumed dead
 // changes nothing any more [jobs.fenced-writes].
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
@@ -132,10 +132,10 @@ for (const [what, wire, damage] of [
 }
 
 type Opened = ReturnType<TestGateway["app"]["jobs"]["objects"]["open"]>;
-const away = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+const connectionRefused = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 for (const [how, key, read] of [
-  ["does not answer", KEY, () => Promise.reject(away())],
-  ["does not answer", REMOTE_KEY, () => Promise.reject(away())],
+  ["does not answer", KEY, () => Promise.reject(connectionRefused())],
+  ["does not answer", REMOTE_KEY, () => Promise.reject(connectionRefused())],
   ["breaks off in the middle", KEY, brokenOff],
   ["breaks off in the middle", REMOTE_KEY, brokenOff],
 ] as const) {
@@ -165,7 +165,7 @@ async function brokenOff(opened: Opened): Opened {
   return (async function* () {
     for await (const chunk of whole) {
       yield chunk.subarray(0, chunk.length >> 1);
-      throw away();
+      throw connectionRefused();
     }
   })();
 }
@@ -177,7 +177,7 @@ test("jobs.recording-unreadable: a job that is cancelled while it waits for the 
   Object.assign(worker.app.jobs.objects, {
     open: () => {
       failed.resolve();
-      return Promise.reject(away());
+      return Promise.reject(connectionRefused());
     },
   });
   const { job_id: id } = await submit(origin);
@@ -201,7 +201,7 @@ test("jobs.recording-unreadable, jobs.deadline: a store that is unavailable unti
   Object.assign(worker.app.jobs.objects, {
     open: () => {
       aheadMs = 7 * 3_600_000;
-      return Promise.reject(away());
+      return Promise.reject(connectionRefused());
     },
   });
   const { job_id: id } = await submit(origin);
@@ -424,7 +424,7 @@ test("jobs.database-outage: a worker that claims a job while the database is una
       if (typeof value !== "function") return value;
       return (...args: readonly unknown[]) => {
         refusals -= 1;
-        if (refusals >= 0) throw away();
+        if (refusals >= 0) throw connectionRefused();
         return Reflect.apply(value, target, args);
       };
     },

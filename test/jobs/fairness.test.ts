@@ -76,7 +76,7 @@ for (const slots of [1, 4]) {
       from jobs as other, jobs as single where single.id = ${single.job_id} and other.started_at is not null
       group by single.id`.execute(gateway.database.db);
     t.diagnostic(
-      `waited ${rows[0]?.waitedMs} ms beside ${waiting} queued; others took ${rows[0]?.usualMs} ms (median)`,
+      `waited ${rows[0]?.waitedMs} ms next to ${waiting} queued; others took ${rows[0]?.usualMs} ms (median)`,
     );
     // One in each place at the most, taken while the submission was on its way.
     assert.ok((rows[0]?.passed ?? 99) <= slots, `${rows[0]?.passed} jobs came first`);

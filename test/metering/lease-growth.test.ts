@@ -307,7 +307,7 @@ test("metering.lease-reclaim-unused: idle leases are returned on request, with w
     isBack = true;
   });
   for (let look = 0; look < 10; look += 1) await windowsOf(id);
-  assert.equal(isBack, false, "it is told when it is there");
+  assert.equal(isBack, false, "it resolves when the slice is there");
   gate.open();
   await back;
   assert.deepEqual(await reserved(), [made.length * TOKENS]);
@@ -336,10 +336,10 @@ test("metering.lease-shutdown: a slice that is requested while the process ends 
 
 test("metering.lease-refill-failure: a refill that fails fails no call that finds enough, and is requested again by the next call that does not", async () => {
   await reserveMany(TO_HALF);
-  beforeEachTransaction = () => Promise.reject(new Error("the database is away"));
+  beforeEachTransaction = () => Promise.reject(new Error("the database is unavailable"));
   await reserveMany(128);
   assert.equal(transactions, 2, "not again for every call");
-  await assert.rejects(reserve(), /the database is away/u);
+  await assert.rejects(reserve(), /the database is unavailable/u);
   beforeEachTransaction = () => undefined;
   assert(await reserve());
 });

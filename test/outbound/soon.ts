@@ -1,4 +1,4 @@
-// Waiting that ends: what does not come is a failed assertion, and no test that stands still until somebody's patience ends.
+// Bounded waiting: what does not come is a failed assertion, and not a test that hangs until the run is stopped.
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Outbound, OutboundStream } from "../../src/outbound/dial.ts";

@@ -153,7 +153,7 @@ const DIFFERENCES: readonly Difference[] = [
     column: "smart_formatting",
     ours: "absent",
     because:
-      "its mode `smart` leaves words out and takes neither times nor speakers beside it; verbatim is formatted anyway",
+      "its mode `smart` drops words and accepts neither times nor speakers with it; verbatim is formatted anyway",
   },
   {
     rows: ["google/chirp_3 (v2)"],

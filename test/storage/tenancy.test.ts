@@ -41,15 +41,15 @@ before(async () => {
 after(() => database.close());
 
 test("tenancy.rls-tables: every table is declared as holding rows of workspaces, as shared, or as the installation's own", async () => {
-  assert.deepEqual(await untold(), []);
-  const told = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
-  assert.deepEqual(told, tables);
+  assert.deepEqual(await undeclared(), []);
+  const declared = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
+  assert.deepEqual(declared, tables);
 });
 
 test("tenancy.rls-tables, tenancy.row-level-security: an undeclared table is found by its name, and is closed to every workspace until it is declared", async () => {
   await sql`create table gadgets (id text primary key, workspace_id text not null)`.execute(database.db);
   try {
-    assert.deepEqual(await untold(), ["gadgets"]);
+    assert.deepEqual(await undeclared(), ["gadgets"]);
     await protect(database.db);
     await assert.rejects(
       database.inWorkspace(first, (tx) => sql`select * from gadgets`.execute(tx)),
@@ -76,12 +76,12 @@ test("tenancy.row-level-security: row-level security of every table of workspace
 });
 
 /** Tables that neither list names. */
-async function untold(): Promise<readonly string[]> {
-  const told = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES]);
+async function undeclared(): Promise<readonly string[]> {
+  const declared = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES]);
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
       and not relispartition and relname not like 'kysely_%' order by relname`.execute(database.db);
-  return rows.map(({ name }) => name).filter((name) => !told.has(name));
+  return rows.map(({ name }) => name).filter((name) => !declared.has(name));
 }
 
 /** Tables of workspaces whose wall is not whole. */
@@ -129,7 +129,7 @@ test("tenancy.rls-write, tenancy.rls-read: a bound transaction without a filter 
   }
 });
 
-test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither create a row of another workspace nor give its own away, in any table", async () => {
+test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither create a row of another workspace nor transfer its own, in any table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     const foreign = OWNED_BY_PARENT.has(table) ? `${second}-id` : second;
@@ -148,9 +148,9 @@ test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither creat
 });
 
 test("tenancy.rls-unbound, tenancy.rls-read: bound to no workspace, or to an empty name, there are no rows at all", async () => {
-  for (const nobody of ["", newId("workspace")]) {
+  for (const noWorkspace of ["", newId("workspace")]) {
     for (const { table, shared } of TENANT_TABLES) {
-      const rows = await database.inWorkspace(nobody as WorkspaceId, (tx) => keysOf(tx, table));
+      const rows = await database.inWorkspace(noWorkspace as WorkspaceId, (tx) => keysOf(tx, table));
       assert.equal(rows.length, shared === undefined ? 0 : 1, table);
     }
   }

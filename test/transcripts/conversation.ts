@@ -130,7 +130,7 @@ export function asDeepgram(conversation: Conversation, asked: Asked): object {
   };
 }
 
-/** One result a turn; offsets of nought are left out, as proto3 does. */
+/** One result a turn; offsets of zero are omitted, as proto3 does. */
 export function asGoogleSpeech(conversation: Conversation, asked: Asked): object {
   const offset = (name: string, seconds: number) => (seconds === 0 ? {} : { [name]: `${seconds.toFixed(3)}s` });
   return {

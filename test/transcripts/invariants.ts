@@ -28,7 +28,7 @@ export interface Teller {
   /** It is asked for a stream. */
   readonly streams?: true;
   readonly reply: (conversation: Conversation, asked: Asked, plan: SpeechPlan) => object | Promise<object>;
-  /** It counts channels by what was heard on them: where nobody speaks on the last, its receipt is missing. */
+  /** It counts channels by what was heard on them: if the last one is silent, its receipt is missing. */
   readonly countsHeardChannels?: true;
 }
 

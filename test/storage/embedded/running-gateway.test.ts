@@ -55,7 +55,7 @@ test("storage.embedded-restart: while the database is down requests are 503 OVER
   await assertEvents(gateway.database);
 });
 
-test("storage.embedded-restart: a listener goes on after the restart, and is notified that it may have missed something", async () => {
+test("storage.embedded-restart: a listener continues after the restart, and is notified that it may have missed something", async () => {
   const changes = await listenForChanges(gateway.database, { onError: () => undefined, keyIds: [] });
   try {
     const heard: (string | null)[] = [];
