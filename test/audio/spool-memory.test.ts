@@ -53,7 +53,7 @@ test("measuring.spool-isolation: what was read stays as it was when the block ha
 test("measuring.spool-isolation: a block contains nothing of the upload before for the one that has it now", () => {
   const pool = createBlockPool({ largestBytes: 100, sharedBytes: 100 });
   const first = createSpoolMemory(pool);
-  assert(first.add(Buffer.from("a secret of somebody else")));
+  assert(first.add(Buffer.from("a secret of another owner")));
   first.letGo();
   const second = createSpoolMemory(pool);
   assert(second.add(Buffer.from("mine")));

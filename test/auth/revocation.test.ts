@@ -206,7 +206,7 @@ function nextOf(changes: Changes): Promise<string | null> {
 
 interface Process {
   readonly verifier: KeyVerifier;
-  /** The next change of keys, once the verifier has heard of it. */
+  /** The next change of keys, once the verifier has been notified of it. */
   readonly next: () => Promise<string | null>;
 }
 

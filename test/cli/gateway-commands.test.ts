@@ -152,8 +152,8 @@ test("cli.requests, cli.interrupt: tail prints the latest requests and each new 
     "--json",
   );
   await until(() => output.out.includes(before));
-  const news = [idOf(await postForm(gateway.origin)), idOf(await postForm(gateway.origin))];
-  await until(() => news.every((id) => output.out.includes(id)));
+  const newIds = [idOf(await postForm(gateway.origin)), idOf(await postForm(gateway.origin))];
+  await until(() => newIds.every((id) => output.out.includes(id)));
   const third = idOf(await postForm(gateway.origin, { fields: { nonsense: "1" } }));
   await until(() => output.out.includes(third));
   process.emit("SIGINT");
@@ -161,10 +161,10 @@ test("cli.requests, cli.interrupt: tail prints the latest requests and each new 
   const ids = output.out
     .trim()
     .split("\n")
-    // The last one tells that it was interrupted.
+    // The last one reports that it was interrupted.
     .slice(0, -1)
     .map((line) => listedRequest.parse(JSON.parse(line)).id);
-  assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...news, third]);
+  assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...newIds, third]);
   assert.equal(new Set(ids).size, ids.length);
 });
 
@@ -535,7 +535,7 @@ test("cli.providers-add: providers test says whether a credential works and for 
   assert.match(groq.err, /^next: patchbay api GET \/admin\/v1\/connections\/groq, /mu);
 
   assert.equal((await run("providers", "test", "nobody", ...admin)).code, 4);
-  assert.equal((await asAdmin("providers", "test", "tried")).code, 4, "the platform's is not the workspace's");
+  assert.equal((await asAdmin("providers", "test", "tried")).code, 4, "a shared connection is not the workspace's");
   const own = ["--workspace", "acme", "--url", gateway.origin];
   assert.equal((await run("providers", "test", "tried", ...own, "--api-key", KEY)).code, 3);
   for (const { out, err } of [well, refused, refusedJson]) assert.doesNotMatch(out + err, /credential-1234/u);
@@ -650,7 +650,7 @@ test("cli.providers-pause: providers pause and resume work for shared and worksp
   assert.match((await run("providers", "pause", "dg", "--for", "8d", ...admin)).err, /duration_seconds/u);
   assert.equal((await run("providers", "pause", "dg", "--model", "nova3", ...admin)).code, 2);
   assert.equal((await run("providers", "pause", "nowhere", ...admin)).code, 4);
-  assert.equal((await asAdmin("providers", "pause", "dg")).code, 4, "the platform's is not a workspace's");
+  assert.equal((await asAdmin("providers", "pause", "dg")).code, 4, "a shared connection is not a workspace's");
   assert.equal((await run("providers", "pause", "dg", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 

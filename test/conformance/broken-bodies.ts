@@ -96,7 +96,7 @@ export function brokenBodies(
   const fields = draft.body as Readonly<Record<string, unknown>>;
   const sent = (name: string, body: Readonly<Record<string, unknown>>, expected = REFUSED): Trial =>
     trial(name, { body: draft.isForm ? formOf(body) : JSON.stringify(body) }, expected);
-  // A connection's fields are judged as the file's are: after it is known whose it is.
+  // A connection's fields are judged as the file's are: once its owner is known.
   const owned = /^replace(?:Platform)?Connection$/u.test(operation.operationId) ? [409] : [];
   if (additionalProperties === false)
     trials.push(sent("unknown field", { ...fields, unlisted_field: "x" }, status(400, 403, 404, ...owned)));

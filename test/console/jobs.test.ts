@@ -40,7 +40,7 @@ async function withWorker(use: (worker: TestGateway) => Promise<void>): Promise<
   }
 }
 
-/** The page's timers stand until the test moves them. */
+/** The page's timers are stopped until the test advances them. */
 async function atJobs(page: Page, hash: string): Promise<void> {
   await page.clock.install();
   await goTo(page, hash);

@@ -22,11 +22,11 @@ export function beginStretch(gatewayPid: number): () => Stretch {
   const [gateway, trial] = [processorTime(gatewayPid), processorTime(process.pid)];
   return () => {
     const ms = performance.now() - startedMs;
-    const meanwhile = {
+    const elapsed = {
       gateway: since(gateway, processorTime(gatewayPid)),
       trial: since(trial, processorTime(process.pid)),
     };
-    return { ms, ...meanwhile, waitedMs: Math.max(meanwhile.gateway.waitedMs, meanwhile.trial.waitedMs) };
+    return { ms, ...elapsed, waitedMs: Math.max(elapsed.gateway.waitedMs, elapsed.trial.waitedMs) };
   };
 }
 

@@ -127,7 +127,7 @@ const broken = fc
 const STEPS_A_BYTE = 4;
 const STEPS_BESIDES = 50_000;
 
-/** A reader that counts what is asked of it; beyond the bound somebody goes round in circles. */
+/** A reader that counts what is asked of it; beyond the bound a reader is in an endless loop. */
 function counting(bytes: Uint8Array): ByteReader {
   const reader = readBytes(bytes);
   let left = bytes.byteLength * STEPS_A_BYTE + STEPS_BESIDES;

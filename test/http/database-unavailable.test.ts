@@ -132,7 +132,7 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
     await admin.query("select pg_reload_conf()");
   });
   const wanted = isReadOnly ? "on" : "off";
-  // Each session has to hear of it.
+  // Each session has to be notified.
   const isSet = async (query: (text: string) => Promise<string | undefined>) =>
     (await query("show default_transaction_read_only")) === wanted;
   await until(() =>

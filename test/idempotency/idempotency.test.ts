@@ -441,7 +441,7 @@ test("idempotency.lease: a held slot is renewed again and again, for as long as 
   assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
 });
 
-/** A handle that tells of each statement once it has run, and how many rows it answered. */
+/** A handle that reports each statement once it has run, and how many rows it returned. */
 function watched(onStatement: (rows: number) => Promise<void> | void): OpenDatabase["db"] {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,

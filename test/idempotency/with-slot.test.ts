@@ -202,7 +202,7 @@ test("idempotency.reused, idempotency.in-progress, idempotency.burned: another p
 });
 
 test("idempotency.release-refused, idempotency.release-definite, idempotency.burn-unknown: a failed request leaves its key free before dispatch, free after a definite refusal, and burned after an internal error", async () => {
-  const fault = new Error("a fault of ours");
+  const fault = new Error("an internal error");
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
   const cases: readonly (readonly [
     key: string,
@@ -279,7 +279,7 @@ test("idempotency.database-errors: while the database is unavailable a failed re
   await assert.rejects(ask(burning, { key: "burn" }, failWith(BROKEN)), BROKEN);
   const faulty = async (slot: ClaimedSlot) => {
     slot.markDispatched();
-    throw new Error("a fault of ours");
+    throw new Error("an internal error");
   };
   await assert.rejects(ask(faulty, { key: "leave" }, failWith(BROKEN)), BROKEN);
 });

@@ -31,7 +31,7 @@ import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 const { gateway, startWorker, leftWhilePolled } = await startIdleGateway();
 
-/** As after kill -9: nothing was handed back, and the lease lasts on. */
+/** As after kill -9: nothing was released, and the lease is still valid. */
 async function kill(worker: TestGateway, id: string): Promise<void> {
   await worker.close();
   await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id = ${id}`.execute(
@@ -224,7 +224,7 @@ test("jobs.cancel-processing: cancelled while audio is uploaded to a polled prov
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
-test("jobs.resume: killed while a run is polled, the job's successor polls on and submits nothing", async () => {
+test("jobs.resume: killed while a run is polled, the job's successor continues to poll and submits nothing", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -284,7 +284,7 @@ test("api.drain-close: what reaches a gateway that has begun to stop is served, 
   assert.equal((await ended(gateway.origin, id)).status, "succeeded");
 });
 
-test("jobs.graceful-stop: a worker whose grace is over hands back the run that it polls, and its successor polls on at once", async () => {
+test("jobs.graceful-stop: a worker whose grace is over releases the run that it polls, and its successor continues to poll at once", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -298,7 +298,7 @@ test("jobs.graceful-stop: a worker whose grace is over hands back the run that i
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("jobs.graceful-stop: a renewal that was in progress when the job was handed back does not hold it", async () => {
+test("jobs.graceful-stop: a renewal that was in progress when the job was released does not hold it", async () => {
   const { database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   assert.equal((await claimJob(database.db, id))?.attempt, 1);

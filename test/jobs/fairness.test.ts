@@ -17,7 +17,7 @@ test("jobs.fairness: another app's single job is claimed at once next to a backl
   const { origin, sandbox } = gateway;
   const backlog: string[] = [];
   for (let n = 0; n < 20; n += 1) backlog.push((await submit(origin)).job_id);
-  // The first three are under way for as long as the test wants.
+  // The first three are under way until the test ends them.
   sandbox.addFault({ wire: "deepgram", times: 3, fault: { kind: "stall" } });
   const worker = await startGateway({
     file: (each) => jobsFile(each, { job_concurrency: 4 }),

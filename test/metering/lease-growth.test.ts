@@ -94,7 +94,7 @@ function windowsOf(id: string) {
   return rows.where("budget_id", "=", id).orderBy("window_start").execute();
 }
 
-/** So many transactions, and the leases have heard of it. */
+/** So many transactions, and the leases have been notified. */
 async function untilEnded(count: number): Promise<void> {
   await until(() => ended === count);
   await turn();
@@ -128,7 +128,7 @@ function shutGate(): { readonly open: () => void } {
   return { open: gate.resolve };
 }
 
-test("metering.lease-refill: when half of a slice is spent the next is requested, and calls go on meanwhile", async () => {
+test("metering.lease-refill: when half of a slice is spent the next is requested, and calls continue in the meantime", async () => {
   await reserveMany(TO_HALF);
   assert.deepEqual([await granted(), transactions], [[FIRST], 1]);
   const gate = shutGate();

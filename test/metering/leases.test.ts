@@ -147,7 +147,7 @@ test("metering.lease-shared: many reservations of one app share one durable slic
   );
 });
 
-/** How often others were asked for what they hold, while `work` went on; they give it back in a moment. */
+/** How often others were asked for what they hold, while `work` ran; they return it in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
   const asked: (string | null)[] = [];
   returned = Promise.withResolvers();
@@ -255,7 +255,7 @@ test("metering.lease-crash: after a crash the unsettled remainder is spent and u
   await leases.flush();
   const granted = (await ownLeases())[0]?.granted_tokens ?? 0n;
   const other = open();
-  // It lasts 30 s, and a live holder has 10 more to renew it. No holder takes its own lease for a dead one's.
+  // It lasts 30 s, and a live holder has 10 more to renew it. No holder mistakes its own lease for an expired holder's.
   for (const [seconds, sweeper] of [
     [39, other],
     [41, leases],

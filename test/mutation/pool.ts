@@ -11,11 +11,11 @@ import type { Answer, Ask } from "./host.ts";
 import type { Subject } from "./subjects.ts";
 
 const COPIED = ["src", "test", "docs", "sandbox", "package.json", "package-lock.json", "tsconfig.json", "scripts"];
-/** So many mutants stand or fall with one look at the file as it is. */
+/** The verdicts on so many mutants depend on one run of the file as it is. */
 const DOUBTED = 25;
 /** Modules that were loaded once are never let go. */
 const MOST_ROUNDS = 150;
-/** What goes round in circles is known by the work it does: a busy machine does not look like that. */
+/** An endless loop is recognised by its CPU time: a busy machine does not look like that. */
 const MOST_CPU_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
@@ -118,7 +118,7 @@ async function startHost(place: string): Promise<Host> {
     env: { ...process.env, PATCHBAY_FEWER_ADDRESSES: "20" },
   });
   const closed = once(child, "close");
-  // One that goes round in circles hears of nothing.
+  // One that is in an endless loop receives no message.
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
   void closed.then(() => process.off("exit", endWithUs));
@@ -132,7 +132,7 @@ async function startHost(place: string): Promise<Host> {
       const timer = setInterval(() => {
         if (cpuMsOf(child.pid ?? 0) - cpuMs < MOST_CPU_MS) return;
         child.kill("SIGKILL");
-        answered.resolve({ verdict: "endless", by: null, error: "it goes round in circles" });
+        answered.resolve({ verdict: "endless", by: null, error: "endless loop" });
       }, LOOK_EVERY_MS);
       const onMessage = (answer: unknown): void => answered.resolve(answer as Answer);
       child.once("message", onMessage);

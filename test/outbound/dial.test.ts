@@ -337,7 +337,7 @@ test("providers.connection-reuse: a pooled socket that the server closed while i
   for (let round = 0; round < 20; round++) {
     const reply = await outbound.exchange(post(url, [Buffer.from("x")]));
     assert.equal(reply.text, "ok");
-    // The close is under way: the server hears of it when it has arrived.
+    // The close is under way: the server notices when it has arrived.
     await soon(closed.promise);
   }
   assert.equal(outbound.dispatched(), 20);

@@ -358,7 +358,7 @@ test("remote-audio.not-itself: SSRF-332, SSRF-454, the gateway's own public addr
   assert.equal((await refusalOf({ own }, "https://gateway.example/hook", open)).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "https://9.9.9.9/hook", open)).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "http://127.0.0.1:8080/hook", open)).reason, "address_not_public");
-  // What else answers on this machine, at an address the operator opened, is no concern of ours.
+  // What else answers on this machine, at an address the operator opened, does not matter here.
   const { guard } = guardOf({ own });
   await guard.vet("http://10.0.0.9:3000/hook", open);
   await guard.vet("http://127.0.0.1:3000/hook", open);

@@ -1,4 +1,4 @@
-// A name server on loopback (RFC 1035) that answers as a test tells it, and writes down what it was asked.
+// A name server on loopback (RFC 1035) that answers as a test says, and records what it was asked.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { TestContext } from "node:test";

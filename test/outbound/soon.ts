@@ -24,7 +24,7 @@ export async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Long enough for whatever was to happen without anybody's doing to have happened. */
+/** Long enough for everything that happens without a further cause. */
 export async function aWhile(): Promise<void> {
   for (let turns = 0; turns < 200; turns++) await turn();
 }

@@ -177,7 +177,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.deepEqual(answer, { kind: "accepted", status: 200, listed: subject.listed });
     const [first, ...more] = seen;
     assert.deepEqual(first, { method: "GET", url: `/prefix${subject.asked}`, value: header[1], bytes: 0 });
-    // Of the one that may tell anybody: once more, without it.
+    // Of an endpoint that may answer without a credential: once more, without it.
     assert.deepEqual(
       more.map(({ value }) => value),
       kind === "openai-compatible" ? [undefined] : [],

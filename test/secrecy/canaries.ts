@@ -9,7 +9,7 @@ export interface Canary {
 export interface Canaries {
   /** A new one. Letters, digits and dashes: whatever escapes it leaves it as it is. */
   make(kind: string): string;
-  /** One that somebody else made. */
+  /** One that was created elsewhere. */
   add(kind: string, text: string): void;
   all(): readonly Canary[];
   /** Those that are in there, by kind and the form they were found in. */

@@ -84,7 +84,7 @@ async function undeclared(): Promise<readonly string[]> {
   return rows.map(({ name }) => name).filter((name) => !declared.has(name));
 }
 
-/** Tables of workspaces whose wall is not whole. */
+/** Tables of workspaces without complete row-level security. */
 async function unprotected(): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string; forced: boolean; policies: string }>`
     select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
@@ -223,21 +223,21 @@ function columnsOf(table: string): readonly Column[] {
   return columns.filter(({ table_name: name }) => name === table);
 }
 
-/** Where a row says whose it is. */
+/** The column of a row that contains its owner. */
 function ownerColumn(table: string): string {
   if (table === "workspaces") return "id";
   const its = columnsOf(table);
   const own = its.find(({ column_name: name }) => name === "workspace_id" || name === "scope");
   const parent = its.find((column) => column.parent !== null);
   const found = own ?? parent;
-  assert.ok(found, `${table} tells of no workspace`);
+  assert.ok(found, `${table} has no column for its workspace`);
   return found.column_name;
 }
 
-/** One row of each workspace in every table, and one of the platform's where there may be. */
+/** One row of each workspace in every table, and a shared one where there may be. */
 async function makeRows(workspaces: readonly WorkspaceId[]): Promise<void> {
   const { db } = database;
-  // What a row may say is not the matter here, whose it is is.
+  // What a row may contain does not matter here, only its owner.
   const checks = await sql<{ statement: string }>`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
     from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace
@@ -282,7 +282,7 @@ async function insertRow(handle: Handle, table: string, owner: string): Promise<
   );
 }
 
-/** Something of the type that tells its workspace: an id refers to the row of the same workspace. */
+/** A value of the type that shows its workspace: an id refers to the row of the same workspace. */
 function valueOf({ type, parent, column_name: name }: Column, owner: string): unknown {
   if (parent === "workspaces" || name === "workspace_id" || name === "scope") return owner;
   if (parent !== null) return `${owner}-id`;

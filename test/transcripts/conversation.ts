@@ -1,4 +1,4 @@
-// Conversations made up at random, and each provider's way of telling one: the replies that the transcript invariants are
+// Conversations made up at random, and each provider's way of reporting one: the replies that the transcript invariants are
 // held against. Every word is a different one, so that it can be found again in what comes out.
 import * as fc from "fast-check";
 

@@ -1,4 +1,4 @@
-// How Gemini, Groq, Mistral and speaches tell a conversation: only what the request asked for comes back.
+// How Gemini, Groq, Mistral and speaches report a conversation: only what the request asked for comes back.
 import type { SpeechPlan } from "../../src/providers/provider.ts";
 import { type Asked, type Conversation, idOf, type Spoken, textOf, turnsOf } from "./conversation.ts";
 

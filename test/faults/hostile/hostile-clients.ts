@@ -107,7 +107,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   if (late.length > 0)
     violations.push(`${late.length} sockets were held longer than promised, the first of one that ${late[0]?.kind}`);
   if (peakBytes - idleBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(peakBytes - idleBytes)}`);
-  if (slowestMs > LONGEST_PROBE_MS) violations.push(`somebody else waited for ${slowestMs.toFixed(0)} ms`);
+  if (slowestMs > LONGEST_PROBE_MS) violations.push(`another caller waited for ${slowestMs.toFixed(0)} ms`);
   const figures = Object.keys(KINDS).map(
     (kind) => [kind, summaryOf(openSockets.filter((each) => each.kind === kind))] as const,
   );
@@ -120,7 +120,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
     figures: {
       ...Object.fromEntries(figures),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
-      "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+      "others at the same time": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
       "the slowest of them": probes.slowest(),
       "connections that found no place in a queue": listenOverflows() - overflowsBefore,
     },

@@ -25,7 +25,7 @@ export interface World {
   readonly gateway: TestGateway;
   readonly acme: Tenant;
   readonly other: Tenant;
-  /** The platform's own objects. */
+  /** The shared objects. */
   readonly platform: Readonly<Record<string, string>>;
   /** What names nothing at all, of the form that such a name has. */
   readonly missing: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ const PING_MS = 15_000;
 
 interface Clock {
   readonly schedule: Schedule;
-  /** Resolves when somebody waits for so long; running it is that time passing. */
+  /** Resolves when a waiter waits for so long; running it is that time passing. */
   due(ms: number): Promise<() => void>;
   readonly waits: () => readonly number[];
 }

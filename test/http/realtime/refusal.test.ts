@@ -225,7 +225,7 @@ test("realtime.log-privacy: nothing of a transcript, a credential or a token is 
   assert.ok(log.includes('"status":101'));
   assert.ok(
     !log.includes("live transcription failed"),
-    "no end that a caller or a provider brings about is a fault of ours",
+    "no end that a caller or a provider causes is an internal error",
   );
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
 });

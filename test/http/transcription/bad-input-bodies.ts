@@ -24,7 +24,7 @@ export function rawPost(body: Uint8Array | string, options: RequestOptions = {})
   return Buffer.concat([rawHead(`${options.headers ?? ""}Content-Length: ${bytes.length}\r\n`, options), bytes]);
 }
 
-/** A head alone: `headers` must tell the length of what follows. */
+/** A head alone: `headers` must contain the length of what follows. */
 export function rawHead(headers: string, options: RequestOptions = {}): Buffer {
   const { target = "/v1/transcription", version = "1.1", authorization = AUTHORIZATION } = options;
   const connection = options.connection ?? "Connection: close\r\n";

@@ -36,7 +36,7 @@ const CHIRP_3: GoldenModel = {
   preferences: {
     detect_language: { added: [language('["auto"]')], removed: [language('["en-US"]')] },
     speaker_count_hint: "dropped",
-    // Punctuation is asked for unless somebody wants none.
+    // Punctuation is asked for unless the request turns it off.
     smart_formatting: {},
     prompt: { added: [["config.features.customPromptConfig.customPrompt", '"A call about invoices."']] },
     language: { added: [language('["pt-BR"]')], removed: [language('["en-US"]')] },

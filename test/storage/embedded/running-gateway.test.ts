@@ -1,4 +1,4 @@
-// The embedded database is killed under a running gateway: it is started again, and requests, jobs, notifications and the lock go on.
+// The embedded database is killed under a running gateway: it is started again, and requests, jobs, notifications and the lock continue to work.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { announceChange } from "../../../src/storage/connection/announce.ts";
