@@ -13,7 +13,7 @@ export const CORE: Readonly<Record<string, CoreGroup>> = {
     files: [
       "test/http/transcription/happy.test.ts",
       "test/http/transcription/limits/budgets.test.ts",
-      "test/http/transcription/database-away.test.ts",
+      "test/http/transcription/database-unavailable.test.ts",
       "test/http/transcription/limits/metered.test.ts",
     ],
   },

@@ -19,7 +19,7 @@ const AHEAD_SECONDS = 3;
 export const assemblyAiLiveWire: LiveWire = {
   name: "assemblyai",
   modelParameter: "speech_model",
-  errorFor: (status) => assemblyAiError(status, "The sandbox was told to fail."),
+  errorFor: (status) => assemblyAiError(status, "The sandbox was configured to fail."),
   open: ({ headers, query }, alteration) => {
     const fault = findWrongParameter(query);
     if (fault !== null) return { ok: false, answer: assemblyAiError(400, fault) };

@@ -1,4 +1,4 @@
-// Entries that were written before there were chains are linked as they stand (migration 0009).
+// Entries that were written before there were chains are linked unchanged (migration 0009).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";

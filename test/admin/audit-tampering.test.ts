@@ -115,7 +115,7 @@ const TAMPERINGS: readonly Tampering[] = [
     },
   },
   {
-    name: "everything from a sealed entry on written anew, hashes and head made to fit",
+    name: "everything from a sealed entry on rewritten, with hashes and head that fit",
     run: async (tx, random) => {
       const [chain, seq] = [someChain(random), someSeq(random, 1, SEALED)];
       await changeOne(tx, sql`update audit_log set object = 'forged' where chain = ${chain} and seq = ${seq}`);
@@ -250,7 +250,7 @@ async function forge(tx: Transacting, chain: string, seq: number): Promise<void>
   );
 }
 
-/** With the database's own functions, as whoever owns it can. */
+/** With the database's own functions, as its owner can. */
 async function rehash(tx: Transacting, chain: string, from: number, to: number): Promise<void> {
   for (let seq = from; seq <= to; seq += 1) {
     await sql`update audit_log set previous_hash = coalesce((select hash from audit_log where chain = ${chain} and seq = ${seq - 1}), ''::bytea)

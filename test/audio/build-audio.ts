@@ -60,7 +60,7 @@ export type WavFormat = {
   extra?: Uint8Array;
 };
 
-/** 8 kHz mu-law unless told otherwise: one byte is one sample. */
+/** 8 kHz mu-law by default: one byte is one sample. */
 export function fmt(options: WavFormat = {}): Uint8Array {
   const { tag = 7, channels = 1, rate = 8000, bits = 8, extra = zeros(0) } = options;
   const align = options.align ?? (channels * bits) / 8;

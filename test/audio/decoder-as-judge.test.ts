@@ -81,7 +81,7 @@ for (const [codec, ...options] of [
     await assertAgrees(path, 0.001);
   });
 
-/** A trim without encoding anew can only cut at packets; what is behind the cut is hidden by an edit list. A packet of AAC: 64 ms. */
+/** A trim without re-encoding can only cut at packets; an edit list hides what is behind the cut. A packet of AAC: 64 ms. */
 const PACKET = 0.065;
 for (const [title, tolerance, ...options] of [
   ["whole", PACKET],

@@ -34,7 +34,7 @@ const CASES: readonly UrlCase[] = [
   { id: "too long", url: `https://${HOST}/${"a".repeat(8_192)}`, expect: "reject" },
   {
     id: "no such name",
-    url: "https://nobody.allowed.example/a.wav",
+    url: "https://unknown.allowed.example/a.wav",
     expect: "reject",
     config: { allowlist: ["*.allowed.example"] },
   },
@@ -51,7 +51,7 @@ function remoteOver(internet: PretendInternet, { config = {} }: UrlCase) {
   const outbound = createOutbound({ guard: internet });
   const remote = createRemoteAudio({
     outbound,
-    // What is let through ends where nobody answers, before there is a recording.
+    // A URL that is allowed fails at the connection, before there is a recording.
     spool: null as unknown as Spool,
     domainsOf: async () => [...allowlist, ...globalAllowlist],
     allowedPorts,
@@ -61,7 +61,7 @@ function remoteOver(internet: PretendInternet, { config = {} }: UrlCase) {
   return { remote, outbound };
 }
 
-/** Nobody answers at any of its addresses. */
+/** No host answers at any of its addresses. */
 function internetOf({
   dns = { [HOST]: ["1.1.1.1"], "global.platform.example": ["1.1.1.1"] },
 }: UrlCase): PretendInternet {
@@ -78,19 +78,19 @@ test(`remote-audio.check-same-rules, remote-audio.check-no-side-effects: ${CASES
     const checking = remoteOver(asked, row);
     const fetching = remoteOver({ ...fetched, connect: () => Promise.reject(new Error("the fetch began")) }, row);
     const { findings } = await checking.remote.examine({ workspaceId, url: row.url, signal });
-    const told = findings.find(({ broken }) => broken !== null)?.broken ?? null;
+    const reported = findings.find(({ broken }) => broken !== null)?.broken ?? null;
     const error: unknown = await fetching.remote.download({ workspaceId, url: row.url, maxBytes: 1, signal }).then(
       () => assert.fail(row.id),
       (thrown: unknown) => thrown,
     );
     const refused = error instanceof GatewayError && error.code === "AUDIO_URL_REJECTED" ? error : null;
     const about = `${row.id} ${row.url.slice(0, 80)}`;
-    assert.deepEqual([told?.reason, told?.message], [refused?.details?.["reason"], refused?.message], about);
-    assert.equal(told === null ? "allow" : "reject", row.expect, about);
-    if (told === null) assert.match(String(error), /the fetch began/u, about);
+    assert.deepEqual([reported?.reason, reported?.message], [refused?.details?.["reason"], refused?.message], about);
+    assert.equal(reported === null ? "allow" : "reject", row.expect, about);
+    if (reported === null) assert.match(String(error), /the fetch began/u, about);
     assert.deepEqual(asked.lookups, fetched.lookups, about);
     assert.deepEqual([asked.dialled, asked.canaryConnections()], [[], 0], about);
-    assert.ok(told !== null || findings.length === 7, about);
+    assert.ok(reported !== null || findings.length === 7, about);
     await Promise.all([checking.outbound.destroy(), fetching.outbound.destroy()]);
   }
 });
@@ -110,7 +110,7 @@ test("remote-audio.check-same-rules, remote-audio.check-no-side-effects: each ru
       internet.lookups.length,
     ];
   };
-  for (const [url, told, lookups] of [
+  for (const [url, reported, lookups] of [
     [`https://${HOST}/a.wav`, "scheme form port name listed not_itself public", 1],
     [`http://${HOST}/a.wav`, "scheme! form port! name listed not_itself", 0],
     ["https://other.example:8443/", "scheme form port! name listed! not_itself", 0],
@@ -119,5 +119,5 @@ test("remote-audio.check-same-rules, remote-audio.check-no-side-effects: each ru
     ["ftp://user@elsewhere.example/", "scheme! form!", 0],
     ["elsewhere", "form!", 0],
   ] as const)
-    assert.deepEqual(await judge(url), [told, lookups], url);
+    assert.deepEqual(await judge(url), [reported, lookups], url);
 });

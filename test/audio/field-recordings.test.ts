@@ -216,7 +216,7 @@ for (const [title, size] of [
   ["beyond the file", 24_001],
   ["36, the size of a header", 36],
 ] as const)
-  test(`measuring.wav-data-size: FLD-03: a data size of ${title} is a placeholder: the sound goes on to the end of the file`, async () => {
+  test(`measuring.wav-data-size: FLD-03: a data size of ${title} is a placeholder: the sound continues to the end of the file`, async () => {
     const measured = await lengthOf(sized(size, 3));
     assert.deepEqual([measured.durationSeconds, measured.trailingBytes], [3, 0]);
   });

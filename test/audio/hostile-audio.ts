@@ -295,7 +295,7 @@ const ROWS: readonly (readonly [string, HostileRow])[] = [
     good("a.wav", 3, () => riff(fmt(), join(ascii("data"), le32(0), muLaw(3)))),
   ],
   [
-    "OWN-012 mp3 in a wav whose byte rate lies is walked frame by frame",
+    "OWN-012 mp3 in a wav with a wrong byte rate is walked frame by frame",
     good("a.wav", SECONDS_80_FRAMES, () => riff(fmt({ tag: 85, byteRate: MAX }), chunk("data", mp3()))),
   ],
   ["OWN-013 just under 0.1 s", invalid("a.wav", () => wav(0.099))],

@@ -36,7 +36,7 @@ const collector = new PerformanceObserver((list) => collections.push(...list.get
 collector.observe({ entryTypes: ["gc"] });
 after(() => collector.disconnect());
 
-/** What was collected since, and nothing of before: Node tells of a collection in a later turn. */
+/** What was collected since, and nothing of before: Node reports a collection in a later turn. */
 async function collectedMsSince(startedAt: number): Promise<number> {
   for (let turns = 0; turns < 3; turns += 1) await turn();
   return collections.filter((one) => one.startTime >= startedAt).reduce((sum, { duration }) => sum + duration, 0);

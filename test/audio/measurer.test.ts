@@ -100,7 +100,7 @@ test("measuring.fair-queue: two workers: a job that hangs does not delay the nex
   assert.match(String(await hanging), /closed/);
 });
 
-test("measuring.abort: an abort ends a running job and a waiting one with the caller's reason, and the queue goes on", async () => {
+test("measuring.abort: an abort ends a running job and a waiting one with the caller's reason, and the queue continues", async () => {
   const measurer = createMeasurer({
     workerUrl: new URL("./faulty-worker.ts", import.meta.url),
     killAfterMs: () => 60_000,
@@ -137,19 +137,19 @@ test("measuring.worker: a WAV whose first chunks contain its length is measured 
     .map(([id, claimed, content]) =>
       Buffer.concat([Buffer.from(id), Buffer.from(Uint32Array.of(claimed).buffer), content]),
     );
-  let told = 0;
+  let measured = 0;
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), fc.nat(4), (chunks, keeps) => {
       const sound = keeps === 0 ? chunks : [wav().subarray(12, 12 + 24), ...chunks];
       const bytes = Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVE"), ...sound]);
       const inPlace = measureInPlace(bytes);
       if (inPlace === null) return;
-      told += 1;
+      measured += 1;
       assert.deepEqual(inPlace, measureBytes(readBytes(bytes)));
     }),
     { seed: 1, numRuns: 2_000 },
   );
-  assert.ok(told > 500, `${told} were told in place`);
+  assert.ok(measured > 500, `${measured} were measured in place`);
   assert.equal(measureInPlace(mp3()), null);
 });
 
@@ -160,7 +160,7 @@ test("measuring.shutdown: a closed measurer refuses, and closing twice is harmle
   await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }), /closed/);
 });
 
-test("measuring.caller-bytes: the caller's bytes stay the caller's: a small view of a pool is measured alone and not moved away", async () => {
+test("measuring.caller-bytes: the caller's bytes stay the caller's: a small view of a pool is measured alone and not transferred", async () => {
   const measurer = createMeasurer();
   const pool = new Uint8Array(1_000_000);
   const sound = wav(1);

@@ -425,16 +425,16 @@ test("remote-audio.no-leak, remote-audio.opaque-name, remote-audio.operator-log:
   const { internet, fetchAudio, logs } = await setUp(t, {
     answers: { "/secret-path?sig=canary-signature": `HTTP/1.1 403 X\r\nContent-Length: 14\r\n\r\ncanary-answers` },
   });
-  const told = async (url: string): Promise<unknown> => {
+  const refusalOf = async (url: string): Promise<unknown> => {
     const error = await fetchAudio(url).catch((thrown: unknown) => thrown);
     assert.ok(error instanceof GatewayError);
     return { code: error.code, message: error.message, details: error.details, retryable: error.retryable };
   };
-  const texts = [JSON.stringify(await told(`https://${HOST}/secret-path?sig=canary-signature#canary-part`))];
+  const texts = [JSON.stringify(await refusalOf(`https://${HOST}/secret-path?sig=canary-signature#canary-part`))];
   internet.name(HOST, ["10.9.8.7"]);
-  const hidden = await told(URL_OF_AUDIO);
+  const hidden = await refusalOf(URL_OF_AUDIO);
   internet.name(HOST, []);
-  assert.deepEqual(await told(URL_OF_AUDIO), hidden);
+  assert.deepEqual(await refusalOf(URL_OF_AUDIO), hidden);
   texts.push(JSON.stringify(hidden));
   for (const text of texts) assert.doesNotMatch(text, /10\.9\.8\.7|93\.184|canary|secret-path/);
   const log = logs.join("\n");
@@ -583,12 +583,12 @@ test("remote-audio.operator-log: the operator reads which host was not fetched f
   await verdict(fetchAudio(`https://${HOST}/some/name.wav?sig=1`));
   await soon(remote.check({ workspaceId: WORKSPACE, url: "not a URL" })).catch(() => null);
   await soon(remote.check({ workspaceId: WORKSPACE, url: "https://other.example/a.wav" })).catch(() => null);
-  const told = logs.map((line) => {
+  const logged = logs.map((line) => {
     const { code, reason, host, path_sha256, detail } = JSON.parse(line) as Record<string, unknown>;
     return [code, reason, host, path_sha256, detail];
   });
   const fingerprint = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 12);
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     ["AUDIO_FETCH_FAILED", "http_status", HOST, fingerprint("/some/name.wav"), null],
     ["AUDIO_URL_REJECTED", "malformed", null, null, "not a plain https URL"],
     ["AUDIO_URL_REJECTED", "host_not_allowed", "other.example", fingerprint("/a.wav"), "other.example"],

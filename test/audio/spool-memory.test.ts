@@ -45,7 +45,7 @@ test("measuring.spool-isolation: what was read stays as it was when the block ha
   const sent = await Array.fromAsync(first.read());
   first.letGo();
   const second = createSpoolMemory(pool);
-  assert(second.add(Buffer.alloc(100_000, "b")), "there is one block, and it came back");
+  assert(second.add(Buffer.alloc(100_000, "b")), "there is one block, and it was returned");
   assert(Buffer.concat(sent).equals(Buffer.alloc(100_000, "a")));
   assert((await readAll(second)).equals(Buffer.alloc(100_000, "b")));
 });
@@ -53,7 +53,7 @@ test("measuring.spool-isolation: what was read stays as it was when the block ha
 test("measuring.spool-isolation: a block contains nothing of the upload before for the one that has it now", () => {
   const pool = createBlockPool({ largestBytes: 100, sharedBytes: 100 });
   const first = createSpoolMemory(pool);
-  assert(first.add(Buffer.from("a secret of somebody else")));
+  assert(first.add(Buffer.from("a secret of another owner")));
   first.letGo();
   const second = createSpoolMemory(pool);
   assert(second.add(Buffer.from("mine")));

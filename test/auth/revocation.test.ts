@@ -175,7 +175,7 @@ test("configuration.removed-keys: a key that is removed from the file stops work
     const file = standardFile(gateway.sandbox);
     const [first, ...others] = file.workspaces ?? [];
     assert(first !== undefined);
-    // By a clock that stands still no age makes it forget: it hears of the change.
+    // The clock is stopped, so the entry does not expire: the process is notified of the change.
     const nowMs = performance.now();
     t.mock.method(performance, "now", () => nowMs);
     const without = { ...file, workspaces: [{ ...first, apps: [] }, ...others] };
@@ -206,7 +206,7 @@ function nextOf(changes: Changes): Promise<string | null> {
 
 interface Process {
   readonly verifier: KeyVerifier;
-  /** The next change of keys, once the verifier has heard of it. */
+  /** The next change of keys, once the verifier has been notified of it. */
   readonly next: () => Promise<string | null>;
 }
 

@@ -18,7 +18,7 @@ async function refusalOf(authorization: string | undefined) {
   const verifier = createKeyVerifier({ pepper: PEPPER, findKeys, nowMs: () => 0 });
   const error: unknown = await Promise.resolve(verifier.verify(authorization)).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof GatewayError);
-  return { lookUps, told: [error.code, error.message, error.details] };
+  return { lookUps, refusal: [error.code, error.message, error.details] };
 }
 
 const key = generateKey("live");
@@ -39,7 +39,11 @@ test("keys.checksum, keys.one-401: an impossible key is refused without a look-u
     "Bearer a-short-key",
     `Bearer ${"a".repeat(100_000)}`,
   ])
-    assert.deepEqual(await refusalOf(authorization), { lookUps: 0, told: unknown.told }, authorization?.slice(0, 60));
+    assert.deepEqual(
+      await refusalOf(authorization),
+      { lookUps: 0, refusal: unknown.refusal },
+      authorization?.slice(0, 60),
+    );
 });
 
 test("keys.bearer: between the scheme, in any case, and the key are one or more blanks (RFC 6750)", async () => {
@@ -96,8 +100,8 @@ test("keys.shared-look-up: concurrent requests with one key share its look-up an
 test("keys.shared-look-up: a look-up that fails fails those that wait for it, and the next request looks again", async () => {
   const { asked, verify } = lookedUpByHand();
   const waiting = [verify(), verify()];
-  asked[0]?.reject(new Error("the database is away"));
-  for (const each of waiting) await assert.rejects(each, /the database is away/u);
+  asked[0]?.reject(new Error("the database is unavailable"));
+  for (const each of waiting) await assert.rejects(each, /the database is unavailable/u);
   const next = verify();
   asked[1]?.resolve(principal("second"));
   assert.equal((await next).key.id, "second");
@@ -135,16 +139,16 @@ test("keys.database-away: while the database is unavailable a remembered key wor
   await rememberFirst();
   setClock(3_500);
   await verify();
-  asked[1]?.reject(new Error("the database is away"));
+  asked[1]?.reject(new Error("the database is unavailable"));
   await turn();
   setClock(3_999);
   assert.equal((await verify()).key.id, "first");
-  asked[2]?.reject(new Error("the database is away"));
+  asked[2]?.reject(new Error("the database is unavailable"));
   await turn();
   setClock(4_000);
   const late = verify();
-  asked[3]?.reject(new Error("the database is away"));
-  await assert.rejects(late, /the database is away/u);
+  asked[3]?.reject(new Error("the database is unavailable"));
+  await assert.rejects(late, /the database is unavailable/u);
 });
 
 test("keys.look-up-order: a request after an announced change does not share a look-up that began before it, nor is that remembered", async () => {

@@ -42,7 +42,7 @@ beforeEach(() => {
   internet.name("own.example", [PUBLIC]);
 });
 
-/** The platform's connections lead nowhere: whoever is served was served by an own one, or by the second target. */
+/** No host answers at the shared connections: a request that succeeds was served by the workspace's own account, or by the second target. */
 function byokFile(sandbox: Sandbox): ConfigurationFile {
   const nowhere = "http://127.0.0.1:9";
   return configurationWith(sandbox, {

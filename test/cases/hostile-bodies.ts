@@ -184,7 +184,7 @@ const forms: readonly HostileRequest[] = [
   ),
   invalid(
     "HOS-113",
-    "a source hidden beside the file: by address, as an object, as metadata",
+    "a source hidden next to the file: by address, as an object, as metadata",
     withPart(field("audio.url", "https://media.example/a.wav")),
     withPart(field("audio", '{"url":"https://media.example/a.wav"}')),
     withPart(field("metadata", '{"a":"b"}')),
@@ -285,7 +285,7 @@ const chats: readonly HostileRequest[] = [
   ),
   invalid(
     "HOS-145",
-    "an answer to a call that nobody made; a role of the provider's own; a message that says who it is for",
+    "an answer to a call that was not made; a role of the provider's own; a message that says who it is for",
     chat({ messages: [HELLO, { role: "tool", tool_call_id: "x", content: "42" }] }),
     chat({ messages: [{ role: "developer", content: "x" }] }),
     chat({ messages: [{ ...HELLO, name: "root" }] }),

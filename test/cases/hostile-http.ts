@@ -91,7 +91,7 @@ export const hostileHttp: readonly HostileRequest[] = [
   ),
   malformed(
     "HOS-010",
-    "a chunk that goes on behind its size, 20 kB of chunk extension",
+    "a chunk that continues behind its size, 20 kB of chunk extension",
     chat(CHUNKED, "2\r\n{}X0\r\n\r\n"),
     chat(CHUNKED, `2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
   ),

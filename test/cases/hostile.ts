@@ -1,4 +1,4 @@
-// Rows of our own beyond the two lists beside this file, found by thinking as an attacker does: what is sent, and the verdict. The
+// Rows of our own beyond the two lists in this folder, found by thinking as an attacker does: what is sent, and the verdict. The
 // bytes are built from small good requests, so that each row is wrong in one way only.
 import { hostileAdministration } from "./hostile-administration.ts";
 import { hostileBodies } from "./hostile-bodies.ts";

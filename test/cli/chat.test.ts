@@ -91,7 +91,7 @@ test("cli.every-field: every field of a chat can be set from the command line, a
     response_profile: "deep",
     dry_run: true,
   });
-  assert.deepEqual(Object.keys(body).toSorted(), Object.keys(chatFields.shape).toSorted(), "no field is left out");
+  assert.deepEqual(Object.keys(body).toSorted(), Object.keys(chatFields.shape).toSorted(), "no field is missing");
 });
 
 test("cli.stream-output, cli.streams: the text is printed as it streams, on a terminal without its control sequences; everything else is on stderr", async () => {

@@ -102,15 +102,15 @@ test("cli.closed-output: output that cannot be written, because the disk is full
     });
   const dependencies = { up: () => Promise.resolve(0), work: () => Promise.resolve(0), operations, cwd: directory };
   for (const line of ["--help", "--version", "config schema"]) {
-    const told: string[] = [];
+    const written: string[] = [];
     const stderr = new Writable({
       write: (chunk, _encoding, done) => {
-        told.push(String(chunk));
+        written.push(String(chunk));
         done();
       },
     });
     assert.equal(await runCli(line.split(" "), { ...dependencies, env: {}, stdout: full(), stderr }), 1, line);
-    assert.equal(told.join(""), "error ENOSPC: no space left\n", line);
+    assert.equal(written.join(""), "error ENOSPC: no space left\n", line);
   }
 });
 
@@ -265,14 +265,14 @@ test("cli.loads-little: every command is found by its name, in the module that a
 });
 
 test("cli.loads-little: a command that asks a gateway loads none, nor the configuration's schema; --version loads no command", () => {
-  const told = join(directory, "told.mjs");
+  const loadHook = join(directory, "load-hook.mjs");
   writeFileSync(
-    told,
+    loadHook,
     `import { registerHooks } from "node:module";
      registerHooks({ load: (url, context, next) => (process.stderr.write(url + "\\n"), next(url, context)) });`,
   );
   const loadedBy = (line: string): readonly string[] => {
-    const args = ["--import", told, join(ROOT, "src/main.ts"), ...line.split(" ")];
+    const args = ["--import", loadHook, join(ROOT, "src/main.ts"), ...line.split(" ")];
     const ran = spawnSync(process.execPath, args, { encoding: "utf8" });
     assert.equal(ran.status, 0, ran.stderr);
     return ran.stderr.split("\n").map((url) => url.replace(/^.*\/(src|node_modules)\//u, "$1/"));

@@ -152,8 +152,8 @@ test("cli.requests, cli.interrupt: tail prints the latest requests and each new 
     "--json",
   );
   await until(() => output.out.includes(before));
-  const news = [idOf(await postForm(gateway.origin)), idOf(await postForm(gateway.origin))];
-  await until(() => news.every((id) => output.out.includes(id)));
+  const newIds = [idOf(await postForm(gateway.origin)), idOf(await postForm(gateway.origin))];
+  await until(() => newIds.every((id) => output.out.includes(id)));
   const third = idOf(await postForm(gateway.origin, { fields: { nonsense: "1" } }));
   await until(() => output.out.includes(third));
   process.emit("SIGINT");
@@ -161,10 +161,10 @@ test("cli.requests, cli.interrupt: tail prints the latest requests and each new 
   const ids = output.out
     .trim()
     .split("\n")
-    // The last one tells that it was interrupted.
+    // The last one reports that it was interrupted.
     .slice(0, -1)
     .map((line) => listedRequest.parse(JSON.parse(line)).id);
-  assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...news, third]);
+  assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...newIds, third]);
   assert.equal(new Set(ids).size, ids.length);
 });
 
@@ -274,7 +274,7 @@ test("cli.keys: a key created on the command line works, is listed without its s
   const listed = await run("keys", "list", "--state", "active", ...admin);
   assert.match(listed.out, new RegExp(`^${id} +from-the-terminal `, "mu"));
   assert.ok(!listed.out.includes(secret));
-  // Nobody is there to be asked.
+  // Without a terminal there is no one to confirm.
   assert.equal((await run("keys", "revoke", id, ...admin)).code, 2);
   assert.equal(await audio(), 200);
   const revoked = await run("keys", "revoke", id, "--yes", ...admin);
@@ -404,7 +404,7 @@ test("cli.webhooks: a webhook is set, tested, listed, redelivered, verified and 
   const none = await asAdmin("webhooks", "redeliver", "--failed", "--from", "2020-01-01T00:00:00Z", "--json");
   assert.deepEqual(JSON.parse(none.out), { object: "list", data: [] }, "tests are not sent again by themselves");
 
-  assert.equal((await asAdmin("webhooks", "remove")).code, 2, "nobody is there to be asked");
+  assert.equal((await asAdmin("webhooks", "remove")).code, 2, "without a terminal there is no one to confirm");
   assert.equal((await asAdmin("webhooks", "remove", "--yes")).out, "removed\n");
   assert.equal((await asAdmin("webhooks", "test")).code, 4);
 });
@@ -524,15 +524,18 @@ test("cli.providers-add: providers test says whether a credential works and for 
   const refusedJson = await run("providers", "test", "mistaken", "--json", ...admin);
   assert.equal(refusedJson.code, 7);
   assert.equal(connectionTest.parse(JSON.parse(refusedJson.out)).outcome, "refused");
-  await add("away", "openai-compatible", "http://127.0.0.1:9/v1", "x");
-  assert.match((await run("providers", "test", "away", ...admin)).err, /unreachable\..*\n.*patchbay doctor --call/u);
+  await add("closed-port", "openai-compatible", "http://127.0.0.1:9/v1", "x");
+  assert.match(
+    (await run("providers", "test", "closed-port", ...admin)).err,
+    /unreachable\..*\n.*patchbay doctor --call/u,
+  );
   await add("groq", "openai-compatible", gateway.sandbox.compatibleUrl("groq"), "gq-credential-1234");
   const groq = await run("providers", "test", "groq", ...admin);
   assert.match(groq.out, /^also listed\n {2}llama-3\.3-70b-versatile, whisper-large-v3, /mu);
   assert.match(groq.err, /^next: patchbay api GET \/admin\/v1\/connections\/groq, /mu);
 
   assert.equal((await run("providers", "test", "nobody", ...admin)).code, 4);
-  assert.equal((await asAdmin("providers", "test", "tried")).code, 4, "the platform's is not the workspace's");
+  assert.equal((await asAdmin("providers", "test", "tried")).code, 4, "a shared connection is not the workspace's");
   const own = ["--workspace", "acme", "--url", gateway.origin];
   assert.equal((await run("providers", "test", "tried", ...own, "--api-key", KEY)).code, 3);
   for (const { out, err } of [well, refused, refusedJson]) assert.doesNotMatch(out + err, /credential-1234/u);
@@ -577,7 +580,7 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   assert.equal((await run("simulate", "off", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
-// The last ones: an account goes on resting.
+// The last ones: an account's circuit stays open.
 test("cli.providers-list: providers check prints accounts and open circuits; exit code 7 while there are any", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   await postForm(gateway.origin);
@@ -647,7 +650,7 @@ test("cli.providers-pause: providers pause and resume work for shared and worksp
   assert.match((await run("providers", "pause", "dg", "--for", "8d", ...admin)).err, /duration_seconds/u);
   assert.equal((await run("providers", "pause", "dg", "--model", "nova3", ...admin)).code, 2);
   assert.equal((await run("providers", "pause", "nowhere", ...admin)).code, 4);
-  assert.equal((await asAdmin("providers", "pause", "dg")).code, 4, "the platform's is not a workspace's");
+  assert.equal((await asAdmin("providers", "pause", "dg")).code, 4, "a shared connection is not a workspace's");
   assert.equal((await run("providers", "pause", "dg", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 

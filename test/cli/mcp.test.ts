@@ -108,7 +108,7 @@ test("mcp.refusals: a refusal is an answer that the model can act on: what is wr
     noAudio.texts.join(),
     /^UNSUPPORTED_MEDIA_TYPE: .*\n.*docs\/errors#UNSUPPORTED_MEDIA_TYPE\nrequest req_/su,
   );
-  const unknown = await call(client, "get_job", { job_id: "job_of_nobody" });
+  const unknown = await call(client, "get_job", { job_id: "job_unknown" });
   assert(unknown.isError);
   assert.match(unknown.texts.join(), /JOB_NOT_FOUND/u);
 });

@@ -54,7 +54,7 @@ const files = globSync(["*", "{bench,bin,docs,sandbox,scripts,src,test}/**/*"], 
       .slice(ROOT.length + 1)
       .replaceAll("\\", "/"),
   )
-  // Lists of names that npm wrote, this file, and inputs that are no text of ours.
+  // Lists of names that npm wrote, this file, and inputs, which are not our text.
   .filter((path) => !/node_modules|package-lock\.json$|^test\/(?:cli\/npm-names|cases\/)/u.test(path));
 
 test("cli.documented-names: every npm package that a document, page, message or source names is this one or a dependency", () => {

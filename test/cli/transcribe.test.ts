@@ -150,7 +150,7 @@ test("cli.every-field: every option is sent under its field's name, lists as JSO
   assert.deepEqual(
     Object.keys(sent).toSorted(),
     Object.keys(transcriptionFields.shape).toSorted(),
-    "no field is left out",
+    "no field is missing",
   );
   const file = form.get("file");
   assert.ok(file instanceof File);
@@ -257,7 +257,10 @@ test("cli.jobs: jobs wait leaves a second between two looks at a gateway that ho
   assert.equal(ran.exitCode, 8, ran.stderr);
   const [, second = 0, third = 0, last = 0] = lookedAtMs;
   assert.equal(lookedAtMs.length, 4);
-  assert.ok(third - second >= 990 && last - third >= 990, "the first look, which shows where the job stands, apart");
+  assert.ok(
+    third - second >= 990 && last - third >= 990,
+    "except for the first look, which shows the state of the job",
+  );
 });
 
 /** The least of one. */

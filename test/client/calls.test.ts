@@ -130,7 +130,7 @@ test("client.jobs: a job is submitted, waited for, read, exported, listed and ca
     page.data.map(({ job_id }) => job_id),
     [id],
   );
-  // Results are left out of pages.
+  // Pages contain no results.
   for (const listed of page.data) assert.ok((await patchbay.jobs.result(listed)).words.length > 0);
   const cancelled = job.parse(await patchbay.jobs.cancel(id));
   assert.equal(cancelled.status, "succeeded", "one that has ended stays as it is");
@@ -194,7 +194,7 @@ test("client.error-fields: a refusal is an error with everything that the answer
   assert.match(error.requestId ?? "", /^req_/u);
   const noAudio = await codeOf(patchbay.transcribe(new Blob(["no audio at all"])));
   assert.equal(noAudio.code, "UNSUPPORTED_MEDIA_TYPE");
-  // Whoever sends a model all the same is told so, and not left in the belief that it counts.
+  // A caller that sends a model all the same gets an error, so that it does not believe that the model counts.
   const model = { messages: MESSAGES, model: "gpt-9" };
   assert.equal((await codeOf(patchbay.chat(model))).code, "ROUTE_CONTROL_FIELD_REJECTED");
 });

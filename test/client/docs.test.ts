@@ -1,4 +1,4 @@
-// The examples of docs/reference/client.md, each run by itself as it stands, against a whole gateway.
+// The examples of docs/reference/client.md, each run alone and unchanged, against a whole gateway.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import type { ChatGateway } from "../http/chat/chat-gateway.ts";
 import { startRecordGateway } from "../http/requests/records.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** By the heading that an example stands under. */
+/** By the heading that an example is under. */
 const EXAMPLES = new Map(
   readFileSync(join(ROOT, "docs/reference/client.md"), "utf8")
     .split(/^## /gmu)

@@ -17,7 +17,7 @@ import type { TranscriptionFields, TranslationFields } from "../../src/contract/
 import type { usageQuery } from "../../src/contract/usage.ts";
 
 /** Of the paths that begin so, or are just that: why no method leads there. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
+const WITHOUT_METHOD: Readonly<Record<string, string>> = {
   "/v1/audio/": "for OpenAI's own clients",
   "/v1/chat/completions": "for OpenAI's own clients",
   "/v1/models": "for OpenAI's own clients",
@@ -26,8 +26,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "/v1/me/limits": "another name of /v1/melimits",
   "/v1/transcription/realtime": "a WebSocket, which the platform opens with the token of realtimeToken()",
   "/workspace/": "administration, with another key: `patchbay api`",
-  "/healthz": "for whoever runs the gateway",
-  "/readyz": "for whoever runs the gateway",
+  "/healthz": "for the operator of the gateway",
+  "/readyz": "for the operator of the gateway",
   "/openapi.json": "documentation",
   "/docs": "documentation",
   "/docs/errors": "documentation",
@@ -37,8 +37,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "/playground": "a page",
   "/playground/": "what the page loads",
 };
-const isLeftOut = (path: string): boolean =>
-  Object.keys(LEFT_OUT).some((left) => (left.endsWith("/") ? path.startsWith(left) : path === left));
+const isWithoutMethod = (path: string): boolean =>
+  Object.keys(WITHOUT_METHOD).some((left) => (left.endsWith("/") ? path.startsWith(left) : path === left));
 
 test("client.every-endpoint: every endpoint for apps has its method in the client, or a documented reason", async () => {
   // Names of parameters in the place of ids: what is called is spelled as the contract spells it.
@@ -70,9 +70,9 @@ test("client.every-endpoint: every endpoint for apps has its method in the clien
     patchbay.jobs.captions(":job_id", "srt"),
     patchbay.jobs.result(ended),
   ]);
-  const offered = ENDPOINTS.filter(({ path }) => !isLeftOut(path)).map(({ method, path }) => `${method} ${path}`);
+  const offered = ENDPOINTS.filter(({ path }) => !isWithoutMethod(path)).map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual([...called].toSorted(), offered.toSorted());
-  for (const left of Object.keys(LEFT_OUT))
+  for (const left of Object.keys(WITHOUT_METHOD))
     assert.ok(
       ENDPOINTS.some(({ path }) => (left.endsWith("/") ? path.startsWith(left) : path === left)),
       `there is no ${left}`,

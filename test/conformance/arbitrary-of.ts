@@ -6,7 +6,7 @@ import { type Listener, resolve, type Schema } from "./document.ts";
 export type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 const HINTED = 5;
-/** Optional fields without a hint are mostly left out: each one that is sent is one more reason to be refused. */
+/** Optional fields without a hint are mostly omitted: each one that is sent is one more reason to be refused. */
 const LEFT_OUT = 4;
 /** Of free text; what has a shape is as long as that. */
 const MAX_TEXT = 24;

@@ -31,7 +31,7 @@ const STRANGERS: readonly unknown[] = [
   [],
   ["x", 1],
   {},
-  { nobody: 1 },
+  { unlisted: 1 },
   "x".repeat(20_000),
   1e300,
 ];
@@ -96,10 +96,10 @@ export function brokenBodies(
   const fields = draft.body as Readonly<Record<string, unknown>>;
   const sent = (name: string, body: Readonly<Record<string, unknown>>, expected = REFUSED): Trial =>
     trial(name, { body: draft.isForm ? formOf(body) : JSON.stringify(body) }, expected);
-  // A connection's fields are judged as the file's are: after it is known whose it is.
+  // A connection's fields are judged as the file's are: once its owner is known.
   const owned = /^replace(?:Platform)?Connection$/u.test(operation.operationId) ? [409] : [];
   if (additionalProperties === false)
-    trials.push(sent("unknown field", { ...fields, nobody_knows: "x" }, status(400, 403, 404, ...owned)));
+    trials.push(sent("unknown field", { ...fields, unlisted_field: "x" }, status(400, 403, 404, ...owned)));
   const needed = required.filter((name) => !isNamedByPath(operation, name));
   if (needed.length > 0) {
     const name = draw(fc.constantFrom(...needed));

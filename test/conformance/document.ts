@@ -1,4 +1,4 @@
-// Our own OpenAPI documents as a list of operations: the conformance run knows nothing about the API but what stands there.
+// Our own OpenAPI documents as a list of operations: the conformance run knows nothing about the API but what they contain.
 import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import { ADMIN_API, openapiDocument } from "../../src/http/pages/openapi.ts";

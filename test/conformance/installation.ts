@@ -51,7 +51,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-/** Names resolve, and nobody is there. */
+/** Names resolve, and no host answers. */
 export function startInstallation(): Promise<TestGateway> {
   return startGateway({
     file,
@@ -73,7 +73,7 @@ export function knownAtFirst(): Known {
   ]);
 }
 
-/** Where nobody has listed anything. */
+/** No workspace has listed anything there. */
 const USUAL: Readonly<Record<string, readonly string[]>> = {
   period: ["day", "month", "total"],
   version: ["1"],
@@ -115,7 +115,7 @@ export function note(known: Known, collection: string, name: string): void {
   known.set(at, names);
 }
 
-/** A path of the document with names that exist, chosen by a number each; a text stands as it is. */
+/** A path of the document with names that exist, chosen by a number each; a text is used as it is. */
 export function pathOf(known: Known, template: string, choices: readonly (number | string)[]): string {
   let at = 0;
   const steps: string[] = [];
@@ -127,7 +127,7 @@ export function pathOf(known: Known, template: string, choices: readonly (number
     const choice = choices[at] ?? 0;
     at += 1;
     const names = known.get(collectionOf(steps.join("/"))) ?? USUAL[step.slice(1, -1)] ?? [];
-    steps.push(typeof choice === "string" ? choice : (names[choice % Math.max(1, names.length)] ?? "nobody-made-this"));
+    steps.push(typeof choice === "string" ? choice : (names[choice % Math.max(1, names.length)] ?? "never-created"));
   }
   return steps.join("/");
 }
@@ -152,7 +152,7 @@ export function hintsFor(known: Known): Hints {
     targets: fc.constant([{ connection: "dg", model: "nova-3" }]),
     purposes: nothing,
     audio_input_override: fc.constant(null),
-    // Of an account that may be tried: nobody's, whoever resolves it.
+    // Of an account that may be tried: a name that never resolves.
     base_url: fc.constant("https://api.example.invalid/v1"),
     api_key: fc.constant("a-secret-of-a-provider"),
     models: fc.constant({}),

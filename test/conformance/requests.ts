@@ -82,7 +82,7 @@ function unnamed(operation: Operation, body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !isNamedByPath(operation, name)));
 }
 
-/** What replaces an object may leave out the name that stands in its path; the schema is the one that makes such objects. */
+/** What replaces an object may omit the name that is in its path; the schema is the one that makes such objects. */
 export function isNamedByPath({ method, path }: Operation, name: string): boolean {
   return method === "PUT" && path.endsWith("}") && ["id", "purpose"].includes(name);
 }

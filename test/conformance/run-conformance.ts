@@ -57,16 +57,16 @@ export async function runConformance({
   const ask = async (operation: Operation, trial: Trial): Promise<Answer | null> => {
     const { listener, operationId } = operation;
     const origin = listener === "admin" ? gateway.adminOrigin : gateway.origin;
-    const told = `${nameOf(operation)} · ${trial.name}`;
+    const label = `${nameOf(operation)} · ${trial.name}`;
     requests += 1;
     const answer = await send(origin, trial.request, agent, ENDLESS.has(operationId)).catch((error: Error) => error);
     if (answer instanceof Error) {
-      violations.push(`${told}: no answer, ${answer.message}`);
+      violations.push(`${label}: no answer, ${answer.message}`);
       return null;
     }
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     for (const fault of judge(operation, trial, answer, validators))
-      violations.push(`${told}: ${fault}\n    ${describe(trial.request)}\n    ${answer.text.slice(0, 400)}`);
+      violations.push(`${label}: ${fault}\n    ${describe(trial.request)}\n    ${answer.text.slice(0, 400)}`);
     return answer;
   };
 

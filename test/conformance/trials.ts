@@ -85,7 +85,7 @@ function badParameters(operation: Operation, good: Request, validators: Validato
   if (operation.security.length > 0)
     trials.push({
       name: "unknown query parameter",
-      request: { ...good, target: withQuery(target, "nobody_knows", "1") },
+      request: { ...good, target: withQuery(target, "unlisted_parameter", "1") },
       expected: status(400, 403, 404),
     });
   for (const { name, value } of brokenParameters(operation, "query", validators, draw))
@@ -126,7 +126,7 @@ const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "P
 const BAD_KEYS: readonly (readonly (readonly [string, string])[])[] = [
   [
     ["an unknown key", "Bearer svc_live_0000000000000000000000000000000000000000"],
-    ["a key nobody made", "Bearer a-key-that-nobody-ever-made-01"],
+    ["a key that was never created", "Bearer a-key-that-nobody-ever-made-01"],
   ],
   [
     ["no scheme", OPERATOR_KEY],

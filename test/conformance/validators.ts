@@ -11,7 +11,7 @@ export interface Validators {
 }
 
 export function createValidators(): Validators {
-  // Formats stand beside a pattern in our documents; `binary` is no format of JSON Schema.
+  // In our documents a format comes with a pattern; `binary` is no format of JSON Schema.
   const options = { strict: false, validateFormats: false, allErrors: false };
   const plain = new Ajv2020(options);
   const coercing = new Ajv2020({ ...options, coerceTypes: true });

@@ -51,7 +51,7 @@ test("console.audio-addresses, console.field-errors: the list is edited a line a
   assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
 });
 
-test("console.concurrent-change: what another administrator saved meanwhile is reported, not overwritten, and can be reloaded", async (t) => {
+test("console.concurrent-change: a concurrent change by another administrator is reported, not overwritten, and can be reloaded", async (t) => {
   const page = await world.admin(t, "#/audio-addresses");
   if (page === null) return;
   const before = await allowed();
@@ -102,7 +102,7 @@ test("console.audio-addresses: a URL is checked rule by rule, each result is a s
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
   await drawn(page);
   const check = section(page, "Check a URL");
-  const told = async (url: string) => {
+  const statusFor = async (url: string) => {
     await check.getByLabel("Audio URL").fill(url);
     await press(page, "Check");
     await check.locator("li").first().waitFor();
@@ -110,14 +110,14 @@ test("console.audio-addresses: a URL is checked rule by rule, each result is a s
   };
   await press(page, "Check");
   await check.locator("[aria-invalid]").waitFor();
-  const good = await told("https://media.acme.example/call.wav?signature=secret");
+  const good = await statusFor("https://media.acme.example/call.wav?signature=secret");
   assert.match(good, /^● It would be fetched/u);
   assert.equal(good.match(/● holds: /gu)?.length, 7);
   assert.match(good, /As media\.acme\.example, of this workspace\./u);
-  const inside = await told("https://inside.acme.example/");
+  const inside = await statusFor("https://inside.acme.example/");
   assert.match(inside, /^✕ A request with this URL is rejected\.[^]*✕ broken: Its host has public addresses only\./u);
   assert.ok(!inside.includes("10.0.0.7"));
-  const many = await told("http://8.8.8.8/");
+  const many = await statusFor("http://8.8.8.8/");
   assert.match(
     many,
     /✕ broken: It starts with https[^]*✕ broken: Its host is a name[^]*○ not checked: Its host has public/u,

@@ -82,7 +82,7 @@ test("console.budgets: a used-up budget shows until when it refuses", async (t) 
   assert.match(await screenText(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ exhausted[^]*is rejected until /u);
 });
 
-test("console.concurrent-change: a budget that somebody else changed meanwhile is not overwritten, and can be reloaded", async (t) => {
+test("console.concurrent-change: a budget with a concurrent change is not overwritten, and can be reloaded", async (t) => {
   const page = await world.admin(t, "#/budgets/notes/day");
   if (page === null) return;
   const etag = (await ask("GET", "day")).headers.get("etag") ?? "";

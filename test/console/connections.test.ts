@@ -24,7 +24,7 @@ before(async () => {
 after(() => world.close());
 
 const stored = async (id: string) => viewOf(connectionView, await world.ask("GET", `/connections/${id}`));
-/** Each answer of a test is told in the page's status region of its own. */
+/** Each answer of a test is reported in the page's own status region. */
 const tested = (page: Page, words: RegExp) => page.locator("#screen [role=status] .mark", { hasText: words }).waitFor();
 
 test("console.connections: a connection is created, its wrong credential is reported at once and replaced, and its models are declared", async (t) => {

@@ -46,7 +46,7 @@ test("console.search: Ctrl+K leads to another screen, to a request by its id, or
   await page.keyboard.press("Enter");
   await assertAccessible(page);
   await enter(page, "ac ke", /#\/w\/acme\/keys$/u);
-  assert.equal(await page.evaluate("document.activeElement.id"), "title", "one goes on at the new screen's head");
+  assert.equal(await page.evaluate("document.activeElement.id"), "title", "the focus is at the new screen's head");
 
   assert.equal(await world.transcribe(), 200);
   const { data } = await world.api<{ readonly data: readonly { readonly id: string }[] }>("GET", "/requests");

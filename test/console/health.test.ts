@@ -144,7 +144,7 @@ test("console.providers: a model is paused from the page with a duration and a r
   assert.equal(await section(page, "Paused manually").count(), 0);
   assert.deepEqual(await paused(), []);
 
-  // It rests since an earlier test.
+  // Its circuit is open since an earlier test.
   await press(page, "Resume whisper on gone");
   await confirm(page, "Resume");
   await page.locator("#screen .mark.bad", { hasText: "unavailable until" }).waitFor({ state: "detached" });

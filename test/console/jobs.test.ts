@@ -30,7 +30,7 @@ const RESTING_MS = 30_000;
 
 const submit = async (): Promise<void> => assert.equal(await world.transcribe({}, JOBS), 202);
 
-/** The process that does the work, for as long as `use` goes on. */
+/** The process that does the work, for as long as `use` runs. */
 async function withWorker(use: (worker: TestGateway) => Promise<void>): Promise<void> {
   const worker = await startGateway({ file: consoleFile, existing: world.gateway });
   try {
@@ -40,7 +40,7 @@ async function withWorker(use: (worker: TestGateway) => Promise<void>): Promise<
   }
 }
 
-/** The page's timers stand until the test moves them. */
+/** The page's timers are stopped until the test advances them. */
 async function atJobs(page: Page, hash: string): Promise<void> {
   await page.clock.install();
   await goTo(page, hash);

@@ -48,7 +48,7 @@ const statusOf = async (secret: string): Promise<number> => (await get(world.gat
 const label = (page: Page, text: string) =>
   page.locator("#screen form :is(input, select, textarea)").and(page.getByLabel(text)).first();
 
-/** What stands at a field: its fault. */
+/** The error at a field. */
 async function faultAt(page: Page, text: string): Promise<string> {
   const id = (await label(page, text).getAttribute("id")) ?? "";
   const fault = page.locator(`#${id}-fault`);
@@ -161,7 +161,7 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
   assert.deepEqual([await rows.count(), await page.locator("#filter-state").inputValue()], [1, "revoked"]);
 });
 
-test("console.keeps-settings, console.concurrent-change: settings that an app's form does not offer stay; what somebody else changed meanwhile is reported and can be reloaded", async (t) => {
+test("console.keeps-settings, console.concurrent-change: settings that an app's form does not offer stay; a concurrent change is reported and can be reloaded", async (t) => {
   await make("/apps", {
     slug: "calls",
     name: "Calls",

@@ -112,7 +112,7 @@ test("console.formats: counts and money have one format in every locale, and tim
   await goTo(page, "#/overview");
   assert.match(await screenText(page), /2,000,000,000,000/u);
   await goTo(page, "#/usage?app=app_gone");
-  assert.equal(await page.locator("#filter-app").inputValue(), "app_gone", "what is filtered by is told");
+  assert.equal(await page.locator("#filter-app").inputValue(), "app_gone", "the page shows the filter");
   const asked = page.waitForRequest(/\/requests\?/u);
   await goTo(page, "#/requests?from=2020-01-01&to=2020-01-01");
   const { searchParams } = new URL((await asked).url());

@@ -138,7 +138,7 @@ test("console.apply: the file is compared first, then, confirmed, applied; its f
   assert.match(await part.innerText(), /INVALID_REQUEST · 400[^]*Nothing was changed/u);
 });
 
-test("console.revoked-key: a key that was revoked meanwhile ends the session, not each part of the screen", async (t) => {
+test("console.revoked-key: a key that is revoked during the session ends it once, not for each part of the screen", async (t) => {
   const page = await world.admin(t, "#/audit");
   if (page === null) return;
   await page.route("**/workspace/acme/**", (route) =>

@@ -55,7 +55,7 @@ test("console.workspaces, console.field-errors: a plan is created, changed once 
   assert.equal((await world.ask("GET", "/plans/team")).code, "NOT_FOUND");
 });
 
-test("console.concurrent-change, console.confirms: a plan that somebody else changed meanwhile is not overwritten; one in use is not removed", async (t) => {
+test("console.concurrent-change, console.confirms: a plan with a concurrent change is not overwritten; one in use is not removed", async (t) => {
   assert.equal((await world.ask("POST", "/plans", { id: "busy", credits_usd: "1" })).status, 201);
   assert.equal((await world.ask("POST", "/workspaces", { slug: "on-it", plan: "busy" })).status, 201);
   const page = await world.operator(t, "#/plans/busy");

@@ -72,7 +72,7 @@ test("console.routes, console.accessible: a version written by keyboard differs 
   );
   await page.getByRole("link", { name: "Edit" }).press("Enter");
   await target(page, 2).getByRole("button", { name: "Move up" }).press("Enter");
-  // Whoever moved it can go on where it went.
+  // The focus moves with the target, so that the user can continue there.
   assert.equal(await page.evaluate("document.activeElement.textContent"), "Move down");
   assert.match(await page.locator("#status").innerText(), /^sandbox: simulated-speech is target 1 of 2 now\.$/u);
   assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");

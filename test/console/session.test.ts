@@ -90,7 +90,7 @@ test("console.unavailable: a gateway that does not answer while the page is relo
   }
 });
 
-test("console.revoked-key: a key that is revoked meanwhile ends the session at the next read; a change says so and keeps what was typed", async (t) => {
+test("console.revoked-key: a key that is revoked during the session ends it at the next read; a change reports it and keeps what was typed", async (t) => {
   const made = (): Promise<KeyView> => world.api("POST", "/workspaces/acme/keys", { name: "leaving", role: "admin" });
   const [first, second] = [await made(), await made()];
   const page = await world.page(t, `${world.gateway.origin}/console#/w/acme/apps/new`);
@@ -159,7 +159,7 @@ test("console.sent-once: a form submitted twice is sent once; a late answer neit
   await page.getByLabel("Name", { exact: true }).press("Enter");
   slow();
   await drawn(page);
-  assert.equal(posts.length, 1, "the screen had not been drawn anew yet");
+  assert.equal(posts.length, 1, "the screen had not been redrawn yet");
 
   await goTo(page, "#/workspaces/new");
   const release = await hold(page, /\/admin\/v1\/workspaces$/u, "POST");
@@ -191,7 +191,7 @@ test("console.sign-out: a sign-out ends what is in progress: no late answer rest
     addEventListener("hashchange", () => setTimeout(() => resolve(fetch("/docs/errors", { method: "HEAD" }))), { once: true });
     location.hash = "#/plans";
   }).then(() => null)`);
-  assert.deepEqual(requests, ["/docs/errors"], "nothing is read for nobody");
+  assert.deepEqual(requests, ["/docs/errors"], "nothing is read after the sign-out");
   assert.equal(await kept(page), "{}");
 });
 
@@ -230,7 +230,7 @@ test("console.accessible: WCAG 2.1.1: by keyboard every workspace can be chosen,
   await page.locator("#nav a").first().focus();
   await page.evaluate(`dispatchEvent(new HashChangeEvent("hashchange"))`);
   await drawn(page);
-  assert.equal(await focused(page), "Overview", "a screen that is drawn anew takes nobody out of the navigation");
+  assert.equal(await focused(page), "Overview", "a screen that is redrawn leaves the focus in the navigation");
 });
 
 test("console.accessible: WCAG 2.4.3: when the last page of a list is loaded the focus is in the list, although its button is gone", async (t) => {

@@ -45,7 +45,7 @@ before(async () => {
 });
 after(() => world.close());
 
-async function told(query: string, path = "/workspaces/acme"): Promise<WorkspaceUsage> {
+async function usageOf(query: string, path = "/workspaces/acme"): Promise<WorkspaceUsage> {
   return viewOf(workspaceUsage, await world.ask("GET", `${path}/usage?${query}`));
 }
 
@@ -54,7 +54,7 @@ const today = (): string => new Date().toISOString().slice(0, 10);
 test("console.usage: each billing class has its own figures, the API's to the last digit; uncharged usage has no charge", async (t) => {
   const page = await world.operator(t, "#/w/acme/usage?by=model");
   if (page === null) return;
-  const { totals } = await told(`from=${today()}&to=${today()}&group_by=model`);
+  const { totals } = await usageOf(`from=${today()}&to=${today()}&group_by=model`);
   assert.deepEqual(
     totals.map(({ billing_class: billing }) => billing),
     ["metered", "provider_billed", "simulated"],
@@ -106,7 +106,7 @@ test("console.usage: the exported file has the rows that are shown: it adds up t
   const [head, ...rows] = parsed(await readFile(await file.path(), "utf8"));
   assert(head !== undefined);
   const days = `from=${today().slice(0, 8)}01&to=${today()}`;
-  const { data, totals } = await told(`${days}&group_by=app,provider,model`);
+  const { data, totals } = await usageOf(`${days}&group_by=app,provider,model`);
   assert.deepEqual(head, [...Object.keys(data[0] ?? {}), "app_name"]);
   assert.equal(rows.length, data.length);
   const cell = (row: readonly string[], name: string): string => row[head.indexOf(name)] ?? "";

@@ -144,7 +144,7 @@ test("console.webhook: a new secret signs next to the old one, which is ended at
   assert.equal((await settings())?.previous_secret_until, null);
 });
 
-test("console.concurrent-change: a webhook that another administrator moved meanwhile is neither moved, stopped, rotated nor removed", async (t) => {
+test("console.concurrent-change: a webhook that another administrator moved concurrently is neither moved, stopped, rotated nor removed", async (t) => {
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;
   const { status } = await send(`${world.gateway.origin}/workspace/acme/stt-webhook`, {

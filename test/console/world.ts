@@ -37,7 +37,7 @@ export interface ConsoleWorldOptions extends Omit<TestGatewayOptions, "file"> {
   readonly change?: (usual: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile;
 }
 
-/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. */
+/** Workspace acme: app notes, whose audio goes to a connection with a closed port, and then to the sandbox; a budget. */
 export async function startConsoleWorld({
   change = (usual) => usual,
   ...options
@@ -159,8 +159,8 @@ export const confirm = (page: Page, name: string): Promise<void> =>
 export async function assertAccessible(page: Page): Promise<void> {
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  const told = violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]);
-  assert.deepEqual(told, []);
+  const found = violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]);
+  assert.deepEqual(found, []);
 }
 
 /** No screen is wider than a telephone. */

@@ -19,7 +19,7 @@ import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harnes
 import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
-const ANYBODY = brand("workspace", "ws_nobody");
+const ANYBODY = brand("workspace", "ws_unknown");
 let database: TestDatabase;
 let dataDir: string;
 before(async () => {
@@ -205,7 +205,7 @@ test("configuration.apply-running: a file that was applied is not reported as ro
       load: () => ({ ok: true as const, configuration, file: "/patchbay.yaml", warnings: [] }),
     },
     forgetKeys: () => undefined,
-    refreshDirectory: () => Promise.reject(new Error(`the database is away (${(looks += 1)})`)),
+    refreshDirectory: () => Promise.reject(new Error(`the database is unavailable (${(looks += 1)})`)),
   };
   for (const dryRun of [true, false]) assert.equal((await applyFile(services, { file: null, dryRun })).dry_run, dryRun);
   assert.equal(looks, 1);

@@ -30,7 +30,7 @@ test("routing.explain-equals-request: over random routes the record of each requ
   const gateway = await startGateway({ file: setUp.file });
   const measurer = createMeasurer();
   try {
-    // Wherever a route has it: whoever asks later must know of it too.
+    // In every route that has it: the explanation later must know of the pause too.
     await pauseIn(gateway, "oa");
     const asked = await askAll(gateway, setUp.apps);
     const { database } = gateway;

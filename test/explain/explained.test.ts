@@ -54,10 +54,10 @@ test("routing.explain-equals-request, routing.dry-run-decision: over random rout
     for (const kind of [live.trace.refusal ?? "routed", ...(asked.dryRun === null ? [] : ["dry run"])])
       outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
   }
-  const told = [...outcomes].map(([name, count]) => `${count} ${name}`).join("; ");
-  t.diagnostic(`seed ${SEED}: ${told}`);
+  const summary = [...outcomes].map(([name, count]) => `${count} ${name}`).join("; ");
+  t.diagnostic(`seed ${SEED}: ${summary}`);
   // Not all alike, or nothing was shown.
-  assert.ok(outcomes.size >= 3 && outcomes.has("routed") && outcomes.has("dry run"), `seed ${SEED}: only ${told}`);
+  assert.ok(outcomes.size >= 3 && outcomes.has("routed") && outcomes.has("dry run"), `seed ${SEED}: only ${summary}`);
 });
 
 test("routing.explain-draft: the explanation of a draft equals the records after it was published, and no request before that uses it", async (t) => {

@@ -31,7 +31,7 @@ test("routing.explain-equals-request: a new process prints the same, with a runn
       operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
     });
     const gateway = await installation.start({ file });
-    // Wherever a route has it: whoever asks later must know of it too.
+    // In every route that has it: the explanation later must know of the pause too.
     await pauseIn(gateway, "oa");
     const asked = await askAll(gateway, setUp.apps);
     const recorded = new Map<string, unknown>();
@@ -39,7 +39,7 @@ test("routing.explain-equals-request: a new process prints the same, with a runn
     const inputs = await Promise.all(asked.map((each) => inputOf(installation.dataDir, each)));
     const [first] = asked;
     assert(first !== undefined);
-    // Beside a gateway on embedded storage, which is asked instead.
+    // While a gateway runs on embedded storage, the command asks it instead.
     const existing = async (...input: readonly string[]): Promise<unknown> => {
       const { exitCode, stdout, stderr } = await installation.patchbay("route", "explain", ...input, "--json");
       assert.equal(exitCode, 0, stderr);

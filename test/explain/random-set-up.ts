@@ -69,7 +69,7 @@ const speechFields = fc.record(
     redaction: fc.constantFrom(["pii"], ["numbers"]),
     keyterms: fc.constantFrom(["Patchbay"], ["one", "two words"]),
     response_profile: profile,
-    purpose: fc.constantFrom(...LABELS, "nobody-knows", "Not a label!"),
+    purpose: fc.constantFrom(...LABELS, "unlisted", "Not a label!"),
     purpose_policy: fc.constantFrom("fallback", "strict"),
     detect_language: fc.boolean(),
     smart_formatting: fc.boolean(),
@@ -84,7 +84,7 @@ const speechFields = fc.record(
 const chatFields = fc.record(
   {
     response_profile: profile,
-    purpose: fc.constantFrom(...LABELS, "nobody-knows"),
+    purpose: fc.constantFrom(...LABELS, "unlisted"),
     temperature: fc.constantFrom(0, 1),
     max_tokens: fc.constantFrom(16, 900_000),
     dry_run: fc.constant(true),

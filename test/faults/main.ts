@@ -6,7 +6,7 @@ import { COMPILED } from "../harness/compile-cache.ts";
 import type { Fault } from "./fault.ts";
 import { say } from "./progress.ts";
 import { boundOf, type FaultReport, printReport, printTable } from "./report.ts";
-import { runApart } from "./run-apart.ts";
+import { runInProcesses } from "./run-in-processes.ts";
 import { FAULTS } from "./trials.ts";
 
 const USAGE = `npm run faults -- [name …] [options]     every trial, unless named
@@ -15,7 +15,7 @@ const USAGE = `npm run faults -- [name …] [options]     every trial, unless na
 --n N          trials, instead of those of the form
 --seed S       1 unless said; a seed repeats what a run drew
 --workers W    processes of the trials that have several; 3 unless said
---at-once A    trials beside each other, when there are several; 1 unless said
+--at-once A    trials in parallel, when there are several; 1 unless said
 --minutes M    of soak
 --out FILE     where soak keeps its samples; printed unless given
 --pooler       failover through PgBouncer
@@ -85,7 +85,7 @@ function list(print: (text: string) => void): void {
 
 async function runSeveral(): Promise<void> {
   const reports = new Map<string, FaultReport>();
-  await runApart({
+  await runInProcesses({
     names,
     atOnce,
     options: handedOn(),

@@ -22,15 +22,15 @@ export function beginStretch(gatewayPid: number): () => Stretch {
   const [gateway, trial] = [processorTime(gatewayPid), processorTime(process.pid)];
   return () => {
     const ms = performance.now() - startedMs;
-    const meanwhile = {
+    const elapsed = {
       gateway: since(gateway, processorTime(gatewayPid)),
       trial: since(trial, processorTime(process.pid)),
     };
-    return { ms, ...meanwhile, waitedMs: Math.max(meanwhile.gateway.waitedMs, meanwhile.trial.waitedMs) };
+    return { ms, ...elapsed, waitedMs: Math.max(elapsed.gateway.waitedMs, elapsed.trial.waitedMs) };
   };
 }
 
-export function toldTime({ ranMs, waitedMs }: ProcessorTime): string {
+export function describeTime({ ranMs, waitedMs }: ProcessorTime): string {
   return `ran ${ranMs.toFixed(0)} ms and waited ${waitedMs.toFixed(0)} ms for a processor`;
 }
 

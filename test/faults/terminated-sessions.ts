@@ -40,7 +40,7 @@ export async function runTerminatedSessions({ n, seed }: { readonly n: number; r
     for (const point of shuffled(POINTS, random)) {
       const trial = await runTrial({ point, gateway, provider, databaseUrl: postgres.url, number: done, seed });
       done += 1;
-      const outcome = `${point}: told ${trial.told}, then ${trial.fate}`;
+      const outcome = `${point}: answered ${trial.answered}, then ${trial.fate}`;
       fates[outcome] = (fates[outcome] ?? 0) + 1;
       violations.push(...trial.found.map((text) => `${point} #${done}: ${text}`));
     }
@@ -96,7 +96,7 @@ async function runTrial({ point, gateway, provider, databaseUrl, number, seed }:
   if (fate === "replay") hold(second.text === retry.text, "the answer changed between two retries");
   hold(provider.callCount() === 1, `${provider.callCount()} provider calls under one key`);
   judgeBooks(await factsOf(gateway, key, at(0)), fate, hold);
-  return { found, fate, told: toldOf(first) };
+  return { found, fate, answered: statusOf(first) };
 }
 
 const TRIES = 10;
@@ -120,6 +120,6 @@ async function untilJudged(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function toldOf(answer: Answer | null): string {
+function statusOf(answer: Answer | null): string {
   return answer === null ? "nothing" : `${answer.status}${answer.code === null ? "" : ` ${answer.code}`}`;
 }

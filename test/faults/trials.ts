@@ -102,7 +102,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   zombies: {
     about:
-      "N jobs that were taken from a frozen worker and ended before it went on; always on a PostgreSQL server of its own",
+      "N jobs that were taken from a frozen worker and ended before it continued; always on a PostgreSQL server of its own",
     promises: ["R5"],
     defaultN: 1_000,
     shortN: 40,

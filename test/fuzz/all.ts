@@ -1,4 +1,4 @@
-// Every fuzz property by its name; fingerprints, transcripts and chat replies have theirs beside their tests.
+// Every fuzz property by its name; fingerprints, transcripts and chat replies have theirs next to their tests.
 import { base64 } from "./base64.ts";
 import { json, multipart } from "./bodies.ts";
 import { events } from "./events.ts";

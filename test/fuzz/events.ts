@@ -72,7 +72,7 @@ async function fromClient(pieces: readonly Uint8Array[]) {
 function fromPackage(bytes: Uint8Array) {
   const events: unknown[] = [];
   const parser = createParser({ onEvent: ({ event, data }) => events.push([event ?? "message", data]) });
-  // It takes a mark of the byte order away itself, and only one is to be.
+  // It strips a byte order mark itself, and only one may be stripped.
   parser.feed(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
   return events;
 }

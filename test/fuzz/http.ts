@@ -40,8 +40,8 @@ const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.
 });
 
 /** Everything but what names the request. */
-function told({ status, headers, body }: RawReply): unknown {
-  // A method nobody has heard of is told as such where its line came in one piece, and as malformed where it did not: what the
+function comparable({ status, headers, body }: RawReply): unknown {
+  // An unknown method is reported as such where its line came in one piece, and as malformed where it did not: what the
   // parser gives up on is all there is to judge by.
   if (status === 405 || body.includes("not well-formed")) return "no request";
   const text = body.replaceAll(/req_[0-9a-z]{26}/gu, "req");
@@ -79,7 +79,7 @@ export const http: Fuzz = {
           assert.ok(status < 500, `${status} ${body}`);
           if (status >= 400) assert.match(body, /"request_id":"req_/u);
         }
-        assert.deepEqual((await ask(port, cutAt(bytes, places))).map(told), whole.map(told));
+        assert.deepEqual((await ask(port, cutAt(bytes, places))).map(comparable), whole.map(comparable));
       }) as fc.IAsyncProperty<unknown>,
       close: async () => {
         for (const end of ends) await end();

@@ -79,7 +79,7 @@ const cancelling = async (job: ModelJob, { origin }: TestGateway) => {
 const claiming = async (job: ModelJob, { database }: TestGateway) => {
   const row = await claimJob(database.db, job.id);
   const isOpen = job.status === "queued" || (job.status === "processing" && job.isFree);
-  assert.equal(row !== null, isOpen, "claimed exactly when nobody holds it");
+  assert.equal(row !== null, isOpen, "claimed exactly when no worker holds it");
   if (!isOpen) return;
   job.status = "processing";
   job.attempt += 1;

@@ -33,7 +33,7 @@ const WORDS = [
   "\x00\x00\x01\xbd",
   "\x00\x00\x01\xc0",
 ];
-/** Structure stands at the start, and in mp4 at the end too. */
+/** Structure is at the start, and in mp4 at the end too. */
 const place = fc.oneof(
   fc.double({ min: 0, max: 0.02, noNaN: true }),
   fc.double({ min: 0.98, max: 1, noNaN: true }),
@@ -69,7 +69,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
       (bytes) =>
         bytes.slice(0, at(bytes, where)),
   ),
-  // A piece left out, or there twice.
+  // A piece missing, or there twice.
   fc.tuple(place, fc.nat(600)).map(
     ([where, length]): Change =>
       (bytes) => {
@@ -84,7 +84,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
         return Buffer.concat([bytes.subarray(0, start + length), bytes.subarray(start)]);
       },
   ),
-  // A size, a count or an offset beside one of the words that structure is made of.
+  // A size, a count or an offset next to one of the words that structure is made of.
   fc
     .tuple(
       fc.constantFrom(...WORDS),
@@ -127,7 +127,7 @@ const broken = fc
 const STEPS_A_BYTE = 4;
 const STEPS_BESIDES = 50_000;
 
-/** A reader that counts what is asked of it; beyond the bound somebody goes round in circles. */
+/** A reader that counts what is asked of it; beyond the bound a reader is in an endless loop. */
 function counting(bytes: Uint8Array): ByteReader {
   const reader = readBytes(bytes);
   let left = bytes.byteLength * STEPS_A_BYTE + STEPS_BESIDES;

@@ -74,7 +74,7 @@ const fields = fc.record(
     language: fc.constantFrom("en", "de-AT", "fr"),
     response_format: fc.constantFrom("json", "text", "verbose_json", "diarized_json", "srt", "vtt"),
     response_profile: fc.constantFrom("fast", "deep"),
-    purpose: fc.constantFrom("meetings", "nobody-made-this"),
+    purpose: fc.constantFrom("meetings", "never-created"),
   },
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<TranscriptionFields>;
@@ -200,7 +200,7 @@ export const routing: Fuzz = {
         ({ position }) => (unhealthy.includes(position) ? { kind: "after_failures" } : null),
       );
       assertTranslated(translated, own, translation);
-      // Whom nobody chose is not missed.
+      // Without the targets that were not chosen the decision is the same.
       const without = { ...own, targets: own.targets.filter(({ position }) => chosen.includes(position)) };
       if (chosen.length > 0) assert.deepEqual(positions(decide(without)), chosen);
     }) as fc.IProperty<unknown>,

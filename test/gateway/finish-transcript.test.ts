@@ -363,8 +363,8 @@ test("transcription.stream-whole: segments sent as they arrive are those of the 
     fc.property(ordered, fields, (segments, asked) => {
       const wanted = { ...requiredFeatures(asked, "transcribe"), responseFormat: "json", wantsSegments: true } as const;
       const tell = createSegmentEmitter(wanted, DURATION);
-      const told = segments.map((each) => tell(each)?.segment);
-      assert.deepEqual(told, finishTranscript({ ...SILENCE, segments }, wanted, DURATION).segments);
+      const emitted = segments.map((each) => tell(each)?.segment);
+      assert.deepEqual(emitted, finishTranscript({ ...SILENCE, segments }, wanted, DURATION).segments);
     }),
   );
 });
@@ -380,9 +380,9 @@ test("transcription.stream-whole: a segment that comes too late, or has no text,
     channel,
   });
   const tell = createSegmentEmitter(wanted, DURATION);
-  const told = [said("a", 0, 1), said("late", 0, 0), said(" ", 2, 0), said("b", 3, 0)].map((each) => tell(each));
+  const emitted = [said("a", 0, 1), said("late", 0, 0), said(" ", 2, 0), said("b", 3, 0)].map((each) => tell(each));
   assert.deepEqual(
-    told.map((each) => each?.segment.id ?? null),
+    emitted.map((each) => each?.segment.id ?? null),
     [0, null, null, 1],
   );
 });

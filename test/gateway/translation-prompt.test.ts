@@ -28,7 +28,7 @@ function bodyOf(provider: ChatProvider, model: string, transcript: string): obje
   return planned.plan.body;
 }
 
-/** The body with the transcript taken out of the one string that may hold it, and in how many strings it stood. */
+/** The body with the transcript taken out of the one string that may hold it, and in how many strings it was. */
 function without(value: unknown, transcript: string): { readonly rest: unknown; readonly found: number } {
   let found = 0;
   const rest = JSON.parse(JSON.stringify(value), (_, each: unknown) => {

@@ -31,14 +31,16 @@ function measuring(measure: Measure, signal: AbortSignal): Promise<void> {
   };
   const holders = { workspace: { id: workspaceId } } as Parameters<typeof withAudio>[1]["holders"];
   const request = { audio, holders, maxUrlBytes: 1, signal };
-  return withAudio(services as unknown as Services, request, () => assert.fail("nobody is left to want it"));
+  return withAudio(services as unknown as Services, request, () => assert.fail("no caller is left that wants it"));
 }
 
 test("measuring.abort: nothing continues for a caller who hangs up while its recording waits to be measured", async () => {
   const caller = new AbortController();
   const measure: Measure = (_source, wish) => {
     caller.abort(new Error("the caller hung up"));
-    return wish?.signal?.aborted === true ? Promise.reject(wish.signal.reason) : assert.fail("it goes on for nobody");
+    return wish?.signal?.aborted === true
+      ? Promise.reject(wish.signal.reason)
+      : assert.fail("it continues without a caller");
   };
   await assert.rejects(measuring(measure, caller.signal), { code: "REQUEST_TIMEOUT" });
 });

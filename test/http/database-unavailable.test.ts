@@ -120,7 +120,7 @@ async function ask<T>(work: (admin: Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** As a standby is: whoever is connected reads, and can write nothing. */
+/** As a standby is: connections can read, and cannot write. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   await ask(async (admin) => {
     await admin
@@ -132,7 +132,7 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
     await admin.query("select pg_reload_conf()");
   });
   const wanted = isReadOnly ? "on" : "off";
-  // Each session has to hear of it.
+  // Each session has to be notified.
   const isSet = async (query: (text: string) => Promise<string | undefined>) =>
     (await query("show default_transaction_read_only")) === wanted;
   await until(() =>
@@ -171,7 +171,7 @@ test("storage.failover, errors.database-away: on a read-only server (25006) ever
   await terminateSessions(postgres.url);
   const all = requests("read-only");
   for (const [name, send] of Object.entries(all)) {
-    // A connection that was cut may be found out by the first to use it; whoever it is, is refused alike.
+    // A connection that was cut may be noticed only by the first request that uses it, which is refused like the others.
     assertRefused(await send(), name);
     assertRefused(await send(), name);
   }
@@ -209,7 +209,7 @@ for (const [name, { end, back }] of Object.entries(BREAKS)) {
     assertRefused(await send(), name);
     assert.equal(gateway.sandbox.callCount, 0);
     await back();
-    // The database's clock stands, so that no lease lapses: only what the process does frees the key.
+    // The database's clock is stopped, so that no lease lapses: only what the process does frees the key.
     await ask(async (admin) => {
       const { rows } = await admin.query<{ now: Date }>("select now()");
       await admin.query(
@@ -241,7 +241,7 @@ test("storage.failover: while the server crashes, is gone and recovers, every an
   await restart;
   for (const [name, answer] of answers) {
     if (answer.status < 300 || answer.code === "IDEMPOTENCY_REPLAY_IN_PROGRESS") continue;
-    // Where a call was under way nobody may repeat it.
+    // A call that was under way must not be repeated.
     if (answer.code === "PROVIDER_RESULT_UNKNOWN") continue;
     assert.deepEqual([answer.status, answer.code], [503, "OVERLOADED"], `${name}: ${answer.text}`);
   }

@@ -25,7 +25,7 @@ export interface Outcome {
   readonly status: number;
   /** null unless the status is 200. */
   readonly measuredSeconds: number | null;
-  /** The type the provider was told, without parameters. */
+  /** The type that the provider received, without parameters. */
   readonly sentType: string | null;
 }
 

@@ -52,7 +52,7 @@ for (const [fileName, truth] of Object.entries(TRUTH)) {
       assert.ok(measuredSeconds !== null);
       const difference = Math.abs(measuredSeconds - truth.seconds);
       assert.ok(difference <= toleranceSeconds(truth), `${carrier}: ${measuredSeconds} s, not ${truth.seconds} s`);
-      assert.match(sentType ?? "", /^(audio|video)\//, `${carrier}: the provider was told ${sentType}`);
+      assert.match(sentType ?? "", /^(audio|video)\//, `${carrier}: the provider received ${sentType}`);
     }
     const seen = CARRIERS.map((carrier) => JSON.stringify(row.outcomes[carrier]));
     assert.equal(new Set(seen).size, 1, "the carriers differ");

@@ -441,7 +441,7 @@ test("idempotency.lease: a held slot is renewed again and again, for as long as 
   assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
 });
 
-/** A handle that tells of each statement once it has run, and how many rows it answered. */
+/** A handle that reports each statement once it has run, and how many rows it returned. */
 function watched(onStatement: (rows: number) => Promise<void> | void): OpenDatabase["db"] {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
@@ -476,17 +476,17 @@ function failingDatabase(code: string) {
 test("idempotency.lease, idempotency.lease-idle: held slots are renewed every 10 s by a timer, and a gateway that holds none sends no query", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   let statements = 0;
-  let told = Promise.withResolvers<void>();
+  let queried = Promise.withResolvers<void>();
   const db = watched(() => {
     statements += 1;
-    if (statements === 2) told.resolve();
+    if (statements === 2) queried.resolve();
   });
   const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
   const round = async (seconds: number) => {
     statements = 0;
-    told = Promise.withResolvers<void>();
+    queried = Promise.withResolvers<void>();
     mock.timers.tick(seconds * 1_000);
-    return told.promise;
+    return queried.promise;
   };
   const silent = async () => {
     void round(10);
@@ -525,9 +525,9 @@ test("idempotency.lease, idempotency.lease-idle: held slots are renewed every 10
 test("idempotency.lease-idle: a failed renewal is logged", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   const failed = Promise.withResolvers<unknown>();
-  let isAway = false;
+  let isUnavailable = false;
   const db = watched(() => {
-    if (isAway) throw new Error("away");
+    if (isUnavailable) throw new Error("unavailable");
   });
   const own = createIdempotency({
     database: withSystemAccess(database, { db }),
@@ -538,9 +538,9 @@ test("idempotency.lease-idle: a failed renewal is logged", async () => {
   });
   try {
     owned(await own.claim(request()));
-    isAway = true;
+    isUnavailable = true;
     mock.timers.tick(500);
-    assert.equal(String(await failed.promise), "Error: away");
+    assert.equal(String(await failed.promise), "Error: unavailable");
   } finally {
     own.close();
     mock.timers.reset();
@@ -584,7 +584,7 @@ for (const [verb, wanted] of [
   test(`idempotency.outage-release, storage.failover-keys: a ${verb} that an unavailable database did not confirm leaves its key ${wanted ?? "free"} as soon as the database is back`, async () => {
     const failing = failingDatabase("25006");
     const { db } = failing;
-    // A lease never lapses while this clock stands.
+    // A lease never lapses while this clock is stopped.
     await setClock(database, "2031-01-01T00:00:00Z");
     const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
     try {
@@ -671,10 +671,10 @@ test("idempotency.database-errors: a claim that could not burn a lapsed slot fai
   let statements = 0;
   const db = watched(() => {
     statements += 1;
-    if (statements === 3) throw new Error("away");
+    if (statements === 3) throw new Error("unavailable");
   });
   const own = createIdempotency({ database: withSystemAccess(database, { db }), seal, ttlSeconds: DAY });
-  await assert.rejects(own.claim(request()), /away/);
+  await assert.rejects(own.claim(request()), /^Error: unavailable$/);
   own.close();
 });
 

@@ -19,7 +19,7 @@ import { speechTarget } from "../routing/routing-fixtures.ts";
 const seal = createSeal({ keys: [randomBytes(32)] });
 const REPLY: GatewayReply = { status: 201, headers: { "content-type": "text/plain" }, body: Buffer.from("the answer") };
 const BROKEN = new Error("broken");
-const AWAY = Object.assign(new Error("terminating connection"), { code: "57P01" });
+const DISCONNECTED = Object.assign(new Error("terminating connection"), { code: "57P01" });
 let database: TestDatabase;
 let idempotency: Idempotency;
 let ledger: Ledger;
@@ -202,7 +202,7 @@ test("idempotency.reused, idempotency.in-progress, idempotency.burned: another p
 });
 
 test("idempotency.release-refused, idempotency.release-definite, idempotency.burn-unknown: a failed request leaves its key free before dispatch, free after a definite refusal, and burned after an internal error", async () => {
-  const fault = new Error("a fault of ours");
+  const fault = new Error("an internal error");
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
   const cases: readonly (readonly [
     key: string,
@@ -269,8 +269,8 @@ test("idempotency.database-errors: while the database is unavailable a failed re
   const refuse = async () => {
     throw refused;
   };
-  await assert.rejects(ask(refuse, { key: "away" }, failWith(AWAY)), refused);
-  assert.equal(await stateOf("away"), "reserved");
+  await assert.rejects(ask(refuse, { key: "disconnected" }, failWith(DISCONNECTED)), refused);
+  assert.equal(await stateOf("disconnected"), "reserved");
   await assert.rejects(ask(refuse, { key: "broken" }, failWith(BROKEN)), BROKEN);
   const burning = async (slot: ClaimedSlot) => {
     await slot.burn();
@@ -279,17 +279,17 @@ test("idempotency.database-errors: while the database is unavailable a failed re
   await assert.rejects(ask(burning, { key: "burn" }, failWith(BROKEN)), BROKEN);
   const faulty = async (slot: ClaimedSlot) => {
     slot.markDispatched();
-    throw new Error("a fault of ours");
+    throw new Error("an internal error");
   };
   await assert.rejects(ask(faulty, { key: "leave" }, failWith(BROKEN)), BROKEN);
 });
 
 test("idempotency.outage-refusal: a claim or a reservation that finds no database is retryable, and began nothing", async () => {
-  const away = () => Promise.reject(AWAY);
-  await assert.rejects(ask(neverRuns, {}, { claim: away }), { code: "OVERLOADED", retryAfterSeconds: 2 });
+  const fails = () => Promise.reject(DISCONNECTED);
+  await assert.rejects(ask(neverRuns, {}, { claim: fails }), { code: "OVERLOADED", retryAfterSeconds: 2 });
   assert.deepEqual(uses, []);
   const failing = ask(async (slot) => {
-    await keeperFor(slot, { reserve: away }).journal.reserve(reservation());
+    await keeperFor(slot, { reserve: fails }).journal.reserve(reservation());
     return REPLY;
   });
   await assert.rejects(failing, { code: "OVERLOADED" });
@@ -354,12 +354,12 @@ test("jobs.deletion-due: what a provider keeps falls due once the end is stored,
     const item = reservation({ requestId });
     await journal.reserve(item);
     await journal.recordRemoteRun(candidate, RUN, "whole");
-    const owed = await dueOf(requestId);
+    const due = await dueOf(requestId);
     assert.deepEqual(
-      [owed?.next_at, owed?.account, owed?.provider, owed?.test_mode, owed?.run],
+      [due?.next_at, due?.account, due?.provider, due?.test_mode, due?.run],
       [new Date("2031-01-01T00:06:00Z"), "platform/c1", "deepgram", true, RUN],
     );
-    assert.deepEqual([owed?.workspace_id, owed?.app_id], [tenant.workspaceId, tenant.appId]);
+    assert.deepEqual([due?.workspace_id, due?.app_id], [tenant.workspaceId, tenant.appId]);
     await setClock(database, "2031-01-01T00:01:00Z");
     const answer = await end(journal, item);
     assert.deepEqual((await dueOf(requestId))?.next_at, new Date("2031-01-01T00:01:00Z"), name);
@@ -416,10 +416,10 @@ test("jobs.deletion-errors: a stored answer is not lost because the database was
   const item = reservation();
   await journal.reserve(item);
   await journal.recordRemoteRun(candidate, RUN, "whole");
-  deletionsFail = AWAY;
+  deletionsFail = DISCONNECTED;
   await journal.finish(settlement(item), REPLY);
   assert.equal(await attemptState(item), "settled");
-  assert.ok((await dueOf(requestId)) !== undefined, "its own time stands");
+  assert.ok((await dueOf(requestId)) !== undefined, "its own time is unchanged");
 });
 
 test("idempotency.outage-answer: a paid answer waits for an unavailable database, and is then stored and returned", async () => {
@@ -427,7 +427,7 @@ test("idempotency.outage-answer: a paid answer waits for an unavailable database
   const item = reservation();
   const settle: Ledger["settle"] = async (settlement) => {
     tries += 1;
-    if (tries <= 2) throw AWAY;
+    if (tries <= 2) throw DISCONNECTED;
     return ledger.settle(settlement);
   };
   const reply = await ask(async (slot) => {
@@ -444,7 +444,7 @@ test("idempotency.outage-answer: a paid answer waits for an unavailable database
 test("idempotency.outage-unknown: a result that cannot be stored until the deadline has an unknown outcome, and its key never runs again", async () => {
   const settle = async () => {
     nowMs = DEADLINE_MS;
-    throw AWAY;
+    throw DISCONNECTED;
   };
   const verbs = {
     settle: { settle },
@@ -472,13 +472,13 @@ test("idempotency.outage-unknown: a result that cannot be stored until the deadl
 });
 
 test("idempotency.database-errors, storage.rolled-back: a database error that no step judged is a refusal before dispatch and an unknown outcome after it", async () => {
-  const before = ask(async () => Promise.reject(AWAY), { key: "before" });
+  const before = ask(async () => Promise.reject(DISCONNECTED), { key: "before" });
   await assert.rejects(before, { code: "OVERLOADED", retryable: true, retryAfterSeconds: 2 });
   assert.equal(await stateOf("before"), undefined);
   const behind = ask(
     async (slot) => {
       slot.markDispatched();
-      throw AWAY;
+      throw DISCONNECTED;
     },
     { key: "behind" },
   );

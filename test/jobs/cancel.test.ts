@@ -96,7 +96,7 @@ test("jobs.cancel-processing, jobs.cancel-charge: a flagged job without a worker
   const [attempt] = await attemptsOf(database, accepted);
   assert.ok(attempt?.outcome === "aborted" && BigInt(attempt.charge ?? 0) > 0n);
   const unreadable = await poll(origin, locked, "", REMOTE_KEY);
-  assert.deepEqual([unreadable.status, unreadable.usage], ["cancelled", null], "what nobody can price is not charged");
+  assert.deepEqual([unreadable.status, unreadable.usage], ["cancelled", null], "what has no price is not charged");
 });
 
 test("jobs.cancel-processing: a flagged job that is claimed past its deadline, or once too often, is cancelled", async () => {

@@ -1,4 +1,4 @@
-// A worker that dies, and what its successor finds [jobs.resume]: work goes on, nothing is paid twice, and a worker that was presumed dead
+// A worker that dies, and what its successor finds [jobs.resume]: work continues, nothing is paid twice, and a worker that was presumed dead
 // changes nothing any more [jobs.fenced-writes].
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
@@ -31,7 +31,7 @@ import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 const { gateway, startWorker, leftWhilePolled } = await startIdleGateway();
 
-/** As after kill -9: nothing was handed back, and the lease lasts on. */
+/** As after kill -9: nothing was released, and the lease is still valid. */
 async function kill(worker: TestGateway, id: string): Promise<void> {
   await worker.close();
   await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id = ${id}`.execute(
@@ -132,10 +132,10 @@ for (const [what, wire, damage] of [
 }
 
 type Opened = ReturnType<TestGateway["app"]["jobs"]["objects"]["open"]>;
-const away = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+const connectionRefused = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 for (const [how, key, read] of [
-  ["does not answer", KEY, () => Promise.reject(away())],
-  ["does not answer", REMOTE_KEY, () => Promise.reject(away())],
+  ["does not answer", KEY, () => Promise.reject(connectionRefused())],
+  ["does not answer", REMOTE_KEY, () => Promise.reject(connectionRefused())],
   ["breaks off in the middle", KEY, brokenOff],
   ["breaks off in the middle", REMOTE_KEY, brokenOff],
 ] as const) {
@@ -165,7 +165,7 @@ async function brokenOff(opened: Opened): Opened {
   return (async function* () {
     for await (const chunk of whole) {
       yield chunk.subarray(0, chunk.length >> 1);
-      throw away();
+      throw connectionRefused();
     }
   })();
 }
@@ -177,7 +177,7 @@ test("jobs.recording-unreadable: a job that is cancelled while it waits for the 
   Object.assign(worker.app.jobs.objects, {
     open: () => {
       failed.resolve();
-      return Promise.reject(away());
+      return Promise.reject(connectionRefused());
     },
   });
   const { job_id: id } = await submit(origin);
@@ -201,7 +201,7 @@ test("jobs.recording-unreadable, jobs.deadline: a store that is unavailable unti
   Object.assign(worker.app.jobs.objects, {
     open: () => {
       aheadMs = 7 * 3_600_000;
-      return Promise.reject(away());
+      return Promise.reject(connectionRefused());
     },
   });
   const { job_id: id } = await submit(origin);
@@ -224,7 +224,7 @@ test("jobs.cancel-processing: cancelled while audio is uploaded to a polled prov
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
-test("jobs.resume: killed while a run is polled, the job's successor polls on and submits nothing", async () => {
+test("jobs.resume: killed while a run is polled, the job's successor continues to poll and submits nothing", async () => {
   const { sandbox, database, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -284,7 +284,7 @@ test("api.drain-close: what reaches a gateway that has begun to stop is served, 
   assert.equal((await ended(gateway.origin, id)).status, "succeeded");
 });
 
-test("jobs.graceful-stop: a worker whose grace is over hands back the run that it polls, and its successor polls on at once", async () => {
+test("jobs.graceful-stop: a worker whose grace is over releases the run that it polls, and its successor continues to poll at once", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
   sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
@@ -298,7 +298,7 @@ test("jobs.graceful-stop: a worker whose grace is over hands back the run that i
   assert.equal(paidCalls(sandbox), 1);
 });
 
-test("jobs.graceful-stop: a renewal that was in progress when the job was handed back does not hold it", async () => {
+test("jobs.graceful-stop: a renewal that was in progress when the job was released does not hold it", async () => {
   const { database, origin } = gateway;
   const { job_id: id } = await submit(origin);
   assert.equal((await claimJob(database.db, id))?.attempt, 1);
@@ -424,7 +424,7 @@ test("jobs.database-outage: a worker that claims a job while the database is una
       if (typeof value !== "function") return value;
       return (...args: readonly unknown[]) => {
         refusals -= 1;
-        if (refusals >= 0) throw away();
+        if (refusals >= 0) throw connectionRefused();
         return Reflect.apply(value, target, args);
       };
     },

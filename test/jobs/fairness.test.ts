@@ -17,7 +17,7 @@ test("jobs.fairness: another app's single job is claimed at once next to a backl
   const { origin, sandbox } = gateway;
   const backlog: string[] = [];
   for (let n = 0; n < 20; n += 1) backlog.push((await submit(origin)).job_id);
-  // The first three are under way for as long as the test wants.
+  // The first three are under way until the test ends them.
   sandbox.addFault({ wire: "deepgram", times: 3, fault: { kind: "stall" } });
   const worker = await startGateway({
     file: (each) => jobsFile(each, { job_concurrency: 4 }),
@@ -76,7 +76,7 @@ for (const slots of [1, 4]) {
       from jobs as other, jobs as single where single.id = ${single.job_id} and other.started_at is not null
       group by single.id`.execute(gateway.database.db);
     t.diagnostic(
-      `waited ${rows[0]?.waitedMs} ms beside ${waiting} queued; others took ${rows[0]?.usualMs} ms (median)`,
+      `waited ${rows[0]?.waitedMs} ms next to ${waiting} queued; others took ${rows[0]?.usualMs} ms (median)`,
     );
     // One in each place at the most, taken while the submission was on its way.
     assert.ok((rows[0]?.passed ?? 99) <= slots, `${rows[0]?.passed} jobs came first`);

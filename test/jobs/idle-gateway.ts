@@ -1,4 +1,4 @@
-// One gateway for the tests of a file, which takes jobs and works on none: what is shared outlives the workers beside it. After each
+// One gateway for the tests of a file, which accepts jobs and works on none: what is shared outlives the workers that use it. After each
 // test its workers are gone, the clock is right again, and every job that ended has its one event.
 import { after, afterEach } from "node:test";
 import { shiftClock } from "../harness/postgres/database.ts";
@@ -10,7 +10,7 @@ export interface IdleGateway {
   readonly gateway: TestGateway;
   /** Of the same file unless given another. */
   readonly startWorker: (options?: TestGatewayOptions) => Promise<TestGateway>;
-  /** A job of the polled provider, whose run goes on there, and whose worker has handed it back and stopped. */
+  /** A job of the polled provider: its run continues there, and its worker has released it and stopped. */
   readonly leftWhilePolled: () => Promise<string>;
 }
 

@@ -13,20 +13,20 @@ import { call, errorIn, samples, speak, START } from "../http/realtime/setup.ts"
 
 let gateway: TestGateway;
 /** Done while Deepgram is asked. */
-let meanwhile: () => Promise<unknown> = async () => undefined;
+let duringCall: () => Promise<unknown> = async () => undefined;
 const interrupted = (services: GatewayServices): GatewayServices => ({
   ...services,
   providers: new Map(
     [...services.providers].map(([kind, provider]) => {
       if (kind !== "deepgram") return [kind, provider];
       const transcribe: typeof provider.transcribe = async (...asked) => {
-        await meanwhile();
+        await duringCall();
         return provider.transcribe(...asked);
       };
       const { stream: real } = provider;
       assert.ok(real !== undefined);
       const stream: typeof real = async function* (...asked) {
-        await meanwhile();
+        await duringCall();
         yield* real(...asked);
       };
       return [kind, { ...provider, transcribe, stream }];
@@ -55,7 +55,7 @@ before(async () => {
 });
 after(() => gateway.close());
 afterEach(async () => {
-  meanwhile = async () => undefined;
+  duringCall = async () => undefined;
   gateway.sandbox.clearFaults();
   gateway.sandbox.clearCalls();
   await shiftClock(gateway.database, 0);
@@ -66,13 +66,13 @@ const wires = () => gateway.sandbox.calls.map(({ wire }) => wire);
 test("jobs.paused-target: a target that is paused while the one before it is called is not called", async () => {
   const { origin, sandbox } = gateway;
   sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
-  meanwhile = () => pauseIn(gateway, "oa");
+  duringCall = () => pauseIn(gateway, "oa");
   const answer = await postForm(origin);
   assert.deepEqual([answer.status >= 500, wires()], [true, ["deepgram"]], JSON.stringify(detailsOf(answer)));
 });
 
 test("jobs.paused-target: the same holds in a live session whose first socket did not open", async () => {
-  meanwhile = () => pauseIn(gateway, "dg");
+  duringCall = () => pauseIn(gateway, "dg");
   const caller = await call(gateway.origin, { key: OTHER_KEY });
   await speak(caller, START, samples().subarray(0, 32_000));
   await caller.closed;
@@ -84,7 +84,7 @@ for (const when of ["before", "while"] as const)
     const { origin, sandbox, database, app } = gateway;
     sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
     if (when === "before") await pauseIn(gateway, "oa");
-    else meanwhile = () => pauseIn(gateway, "oa");
+    else duringCall = () => pauseIn(gateway, "oa");
     const { job_id: id } = await submit(origin);
     await until(async () => {
       const row = await database.db.selectFrom("jobs").select("laid_aside").where("id", "=", id).executeTakeFirst();

@@ -36,7 +36,7 @@ const laidAside = async (id: string): Promise<number> => {
   const row = await database.db.selectFrom("jobs").select("laid_aside").where("id", "=", id).executeTakeFirstOrThrow();
   return row.laid_aside;
 };
-/** So much time goes by, and whoever watches over leases looks. */
+/** So much time passes, and the watch over leases looks. */
 const passed = async (seconds: number): Promise<void> => {
   await shiftClock(gateway.database, seconds);
   await offerLapsed(gateway.app.jobs);
@@ -91,7 +91,7 @@ test("jobs.paused-wakeup: a waiting job costs nothing for minutes, and is served
   const before = await messages();
   await passed(200);
   assert.deepEqual([await messages(), await laidAside(id)], [before, 1]);
-  // Of a connection that is not paused: nobody is woken for that.
+  // Of a connection that is not paused: no job is woken for that.
   await call(gateway, "POST", "/admin/v1/connections/local/resume", { body: {} });
   await passed(210);
   assert.equal(await messages(), before);
@@ -158,7 +158,7 @@ test("jobs.paused-target, jobs.deadline: a waiting job can be cancelled, and its
 
   const { job_id: late } = await submit(origin);
   await until(async () => (await laidAside(late)) === 1);
-  // Its own clock stands still.
+  // Its own clock is stopped.
   await worker.close();
   await pass(gateway, 21_700);
   const done = await ended(origin, late, KEY);

@@ -22,7 +22,7 @@ async function pausesOf(polls: readonly (RemotePoll | ProviderError)[], leftMs =
         if (next instanceof ProviderError) throw next;
         return next;
       },
-      remove: () => assert.fail("it goes on"),
+      remove: () => assert.fail("the run continues"),
     },
     run: { id: "run-1", details: {} },
     openIo: () => IO,

@@ -82,7 +82,7 @@ test("jobs.purge-progress: R14, a stop waits for the one object that the store i
     remove: async (key) => {
       asked.push(key);
       stop.abort();
-      throw new Error("it is away");
+      throw new Error("it is unavailable");
     },
     async *listOlder() {
       yield* ["audio/never_named", "audio/nor_this"];

@@ -5,7 +5,7 @@ import { retryUntilDeadline } from "../../src/jobs/run/retry-policy.ts";
 import { isServerUnavailable } from "../../src/storage/database-faults.ts";
 
 const coded = (code: string, message = "x"): Error => Object.assign(new Error(message), { code });
-const AWAY = [
+const UNAVAILABLE = [
   coded("ECONNREFUSED"),
   coded("ECONNRESET"),
   coded("57P01", "terminating connection due to administrator command"),
@@ -25,14 +25,14 @@ test("jobs.database-outage: a write is repeated until the database is available 
   let tries = 0;
   const answer = await retryUntilDeadline(soon(), async () => {
     tries += 1;
-    if (tries <= 2) throw AWAY[tries];
+    if (tries <= 2) throw UNAVAILABLE[tries];
     return "stored";
   });
   assert.deepEqual([answer, tries], ["stored", 3]);
 });
 
 test("jobs.database-outage, storage.fault-table: an unavailable server is distinguished from a wrong statement", () => {
-  for (const error of AWAY) assert.equal(isServerUnavailable(error), true, String(error));
+  for (const error of UNAVAILABLE) assert.equal(isServerUnavailable(error), true, String(error));
   for (const error of [coded("23505"), coded("42P01"), coded("40001"), coded("ENOENT"), new Error("x"), null])
     assert.equal(isServerUnavailable(error), false, String(error));
 });

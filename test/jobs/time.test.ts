@@ -127,7 +127,7 @@ test("jobs.result-retention, idempotency.job-ttl: after its time nothing of what
     contents.add((await get(origin, `${JOBS}/${id}?format=text`)).text.trim());
     return id;
   }
-  // One whose result lies in the object store, one whose lies in its row: only one worker lives at a time.
+  // One with its result in the object store, one with its result in its row: only one worker lives at a time.
   const small = await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const stored = await succeeded(small.origin, { fields: { prompt }, headers });
   await small.close();

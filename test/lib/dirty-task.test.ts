@@ -6,32 +6,32 @@ import { createDirtyTask } from "../../src/lib/concurrency/dirty-task.ts";
 test("storage.vacuum: work that failed is still due; after it succeeded it is due only when requested again", async () => {
   let turns = 0;
   let fails = true;
-  const owed = createDirtyTask(async () => {
+  const task = createDirtyTask(async () => {
     turns += 1;
-    if (fails) throw new Error("the database is away");
+    if (fails) throw new Error("the database is unavailable");
   });
-  await assert.rejects(owed.runIfDirty());
+  await assert.rejects(task.runIfDirty());
   fails = false;
-  await owed.runIfDirty();
+  await task.runIfDirty();
   assert.equal(turns, 2);
-  await owed.runIfDirty();
+  await task.runIfDirty();
   assert.equal(turns, 2);
-  owed.markDirty();
-  await owed.runIfDirty();
+  task.markDirty();
+  await task.runIfDirty();
   assert.equal(turns, 3);
 });
 
 test("storage.vacuum: what is requested while the work runs leads to another run", async () => {
   let turns = 0;
   const first = Promise.withResolvers<void>();
-  const owed = createDirtyTask(async () => {
+  const task = createDirtyTask(async () => {
     turns += 1;
     await first.promise;
   });
-  const settled = owed.runIfDirty();
-  owed.markDirty();
+  const settled = task.runIfDirty();
+  task.markDirty();
   first.resolve();
   await settled;
-  await owed.runIfDirty();
+  await task.runIfDirty();
   assert.equal(turns, 2);
 });

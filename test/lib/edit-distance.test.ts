@@ -24,7 +24,7 @@ function distance(left: readonly string[], right: readonly string[]): number {
   return row.at(-1) ?? 0;
 }
 
-/** Nothing twice, nothing left out, in order. */
+/** Nothing twice, nothing missing, in order. */
 function assertWhole({ places }: Alignment, left: readonly string[], right: readonly string[]): void {
   assert.deepEqual(
     places.flatMap((place) => place.left ?? []),

@@ -36,7 +36,7 @@ test("api.fair-turns: a free place goes to the owner served longest ago, and fir
   assert.deepEqual(begun, ["a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-test("api.fair-turns: one owner has a limit of its own, whatever the kinds; others and work without an owner go on", async () => {
+test("api.fair-turns: one owner has a limit of its own, whatever the kinds; others and work without an owner continue", async () => {
   const { begun, enter, end } = open({ total: 4, perKind: 2, perOwner: 2 });
   const all = [
     enter("a1", "x", "a"),
@@ -54,7 +54,7 @@ test("api.fair-turns: one owner has a limit of its own, whatever the kinds; othe
   assert.equal(begun.at(-1), "a3");
 });
 
-test("api.fair-turns: a place that was the last of its kind and the last of its owner lets one of each go on", async () => {
+test("api.fair-turns: a place that was the last of its kind and the last of its owner lets one of each continue", async () => {
   const { begun, enter, end } = open({ total: 4, perKind: 1, perOwner: 1 });
   const all = [enter("a1", "x", "a"), enter("b1", "x", "b"), enter("a2", "y", "a")];
   await turn();

@@ -24,7 +24,7 @@ test("logs.not-blocking: a log that is not read does not stop the process, and t
   assert.equal(written.length + lost, 40_000);
 });
 
-// A pipe that nobody reads, one that nobody can read any more, a disk that is full.
+// A pipe that is not read, one that can no longer be read, a disk that is full.
 for (const [what, stdout] of [
   ["stalls", "pipe"],
   ["is gone", "closed"],

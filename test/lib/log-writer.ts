@@ -1,5 +1,5 @@
-// A process that logs more than a pipe and its own memory hold, and says on the other channel that it lives on; told `end`, it then ends its
-// log; told `exit`, itself.
+// A process that logs more than a pipe and its own memory hold, and reports on the other channel that it is alive; on `end`, it then ends its
+// log; on `exit`, itself.
 import { setImmediate } from "node:timers/promises";
 import { logDestination } from "../../src/lib/log-destination.ts";
 import { createLogger } from "../../src/lib/logger.ts";

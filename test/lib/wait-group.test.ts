@@ -25,7 +25,7 @@ test("api.drain-keyed-work: what begins where other work ends is waited for too,
   await sending;
   for (let turns = 0; turns < 3; turns += 1) await turn();
   assert.equal(isOver, false);
-  sent.reject(new Error("nobody is left to read it"));
+  sent.reject(new Error("no one is left to read it"));
   await waiting;
   await underWay.done();
 });

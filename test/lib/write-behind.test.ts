@@ -14,7 +14,7 @@ function byHand() {
       return write.promise;
     },
     isItemFault: () => false,
-    onSkipped: () => assert.fail("nothing is left out"),
+    onSkipped: () => assert.fail("nothing is skipped"),
   });
   return { writes, queue };
 }
@@ -44,8 +44,8 @@ test("metering.lease-unwritten-bound: a caller that waits for a batch that could
   queue.push(1);
   const failing = queue.nextWrite();
   await turn();
-  writes[0]?.reject(new Error("the database is away"));
-  await assert.rejects(failing, /the database is away/u);
+  writes[0]?.reject(new Error("the database is unavailable"));
+  await assert.rejects(failing, /the database is unavailable/u);
   const again = queue.nextWrite();
   await turn();
   writes[1]?.resolve();

@@ -94,7 +94,7 @@ function windowsOf(id: string) {
   return rows.where("budget_id", "=", id).orderBy("window_start").execute();
 }
 
-/** So many transactions, and the leases have heard of it. */
+/** So many transactions, and the leases have been notified. */
 async function untilEnded(count: number): Promise<void> {
   await until(() => ended === count);
   await turn();
@@ -128,7 +128,7 @@ function shutGate(): { readonly open: () => void } {
   return { open: gate.resolve };
 }
 
-test("metering.lease-refill: when half of a slice is spent the next is requested, and calls go on meanwhile", async () => {
+test("metering.lease-refill: when half of a slice is spent the next is requested, and calls continue in the meantime", async () => {
   await reserveMany(TO_HALF);
   assert.deepEqual([await granted(), transactions], [[FIRST], 1]);
   const gate = shutGate();
@@ -307,7 +307,7 @@ test("metering.lease-reclaim-unused: idle leases are returned on request, with w
     isBack = true;
   });
   for (let look = 0; look < 10; look += 1) await windowsOf(id);
-  assert.equal(isBack, false, "it is told when it is there");
+  assert.equal(isBack, false, "it resolves when the slice is there");
   gate.open();
   await back;
   assert.deepEqual(await reserved(), [made.length * TOKENS]);
@@ -336,10 +336,10 @@ test("metering.lease-shutdown: a slice that is requested while the process ends 
 
 test("metering.lease-refill-failure: a refill that fails fails no call that finds enough, and is requested again by the next call that does not", async () => {
   await reserveMany(TO_HALF);
-  beforeEachTransaction = () => Promise.reject(new Error("the database is away"));
+  beforeEachTransaction = () => Promise.reject(new Error("the database is unavailable"));
   await reserveMany(128);
   assert.equal(transactions, 2, "not again for every call");
-  await assert.rejects(reserve(), /the database is away/u);
+  await assert.rejects(reserve(), /the database is unavailable/u);
   beforeEachTransaction = () => undefined;
   assert(await reserve());
 });

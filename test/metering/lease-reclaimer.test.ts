@@ -1,4 +1,4 @@
-// What leases hold and do not use: no request is refused for want of it, or charged credits while the allowance has it, and it is never
+// What leases hold and do not use: no request is refused because of it, or charged credits while the allowance has it, and it is never
 // counted twice.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -141,7 +141,7 @@ test("metering.lease-idle-return: a replaced lease holds what its calls may use,
   assert.equal((await windowOf(id)).tokens[0], 1_200n);
 });
 
-test("metering.lease-reclaim: what calls of a replaced lease did not use is available before a chat is refused for want of it", async () => {
+test("metering.lease-reclaim: what calls of a replaced lease did not use is available before a chat is refused", async () => {
   await budget({ tokens: 1_000n });
   const [long, brief] = [chat(100), chat(600)];
   for (const item of [long, brief]) assert((await leases.reserve(item)).ok);
@@ -172,7 +172,7 @@ test("metering.lease-reclaim-late: what leases return to a refused reservation i
   let tries = 0;
   const answer = await leases.reclaimer.reserve(large, async () => {
     tries += 1;
-    // Its lease would hold an eighth of what came back.
+    // Its lease would hold an eighth of what was returned.
     if (tries === 2) assert.deepEqual(await leases.reserve(costing(neighbour, 10n)), { ok: true });
     return plain.reserve(large);
   });
@@ -298,16 +298,16 @@ test("metering.lease-crash: of calls that outlive their process only what they m
 
 test("metering.lease-return-failure: a lease that could not be returned while the database was unavailable delays no chat, and returns with its end", async () => {
   const id = await budget({ tokens: 1_000n });
-  let isAway = false;
+  let isUnavailable = false;
   const transaction: TestDatabase["transaction"] = (work) =>
-    isAway ? Promise.reject(new Error("the database is away")) : database.transaction(work);
+    isUnavailable ? Promise.reject(new Error("the database is unavailable")) : database.transaction(work);
   const own = createLeases({ database: withSystemAccess(database, { transaction }), nowMs: () => nowMs });
   opened.push(own);
   await served(chat(600), 0, own);
   nowMs = 60_000;
-  isAway = true;
-  await assert.rejects(async () => own.reserve(chat(600)), /the database is away/u);
-  isAway = false;
+  isUnavailable = true;
+  await assert.rejects(async () => own.reserve(chat(600)), /the database is unavailable/u);
+  isUnavailable = false;
   assert((await own.reserve(chat(300))).ok);
   await own.renew();
   assert((await own.reserve(chat(700))).ok);

@@ -147,7 +147,7 @@ test("metering.lease-shared: many reservations of one app share one durable slic
   );
 });
 
-/** How often others were asked for what they hold, while `work` went on; they give it back in a moment. */
+/** How often others were asked for what they hold, while `work` ran; they return it in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
   const asked: (string | null)[] = [];
   returned = Promise.withResolvers();
@@ -189,7 +189,7 @@ test("metering.lease-reclaim, metering.lease-reclaim-unused: what another proces
     assert.deepEqual(await windows(id), [{ tokens: [960n, 0n], nanoUsd: [0n, 0n] }]);
     assert((await ownLeases()).every((row) => row.state === "closed" && !row.unresolved));
   });
-  assert.deepEqual(asked, [tenant.workspaceId], "once a second at most, whoever is refused");
+  assert.deepEqual(asked, [tenant.workspaceId], "once a second at most, however many are refused");
 });
 
 test("metering.lease-reclaim-needless: a chat that others hold nothing for is refused at once, and no process is asked", async () => {
@@ -255,7 +255,7 @@ test("metering.lease-crash: after a crash the unsettled remainder is spent and u
   await leases.flush();
   const granted = (await ownLeases())[0]?.granted_tokens ?? 0n;
   const other = open();
-  // It lasts 30 s, and whoever lives has 10 more to renew it. Nobody takes his own for a dead one's.
+  // It lasts 30 s, and a live holder has 10 more to renew it. No holder mistakes its own lease for an expired holder's.
   for (const [seconds, sweeper] of [
     [39, other],
     [41, leases],

@@ -313,7 +313,7 @@ for (const [what, settle] of WAYS)
         transaction: async (work) => {
           if (cuts > 0) return database.transaction(work);
           cuts += 1;
-          // As the server says it: what was done is undone, or stands and nobody heard.
+          // As the server says it: what was done is rolled back, or it is committed and the reply was lost.
           const cut = Object.assign(new Error("terminating connection due to administrator command"), {
             code: "57P01",
           });

@@ -12,7 +12,7 @@ import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
 const GROWN = 20_000;
-/** The server plans a named statement anew for its first five executions, and may keep the plan of the sixth. */
+/** The server plans a named statement at each of its first five executions, and may keep the plan of the sixth. */
 const UNTIL_KEPT = 7;
 
 /** The server's default. */

@@ -117,7 +117,7 @@ export type Besides = keyof typeof BESIDES;
 function* changesOf(code: string, besides: readonly Besides[]): Generator<string> {
   for (const [pattern, replacement] of [...IN_CODE, ...besides.flatMap((kind) => BESIDES[kind])])
     for (const { index } of code.matchAll(pattern)) {
-      // In its place: what a pattern looks ahead to stands behind the match.
+      // In its place: what a pattern looks ahead to comes after the match.
       const here = new RegExp(pattern.source, "y");
       here.lastIndex = index;
       yield code.replace(here, replacement);

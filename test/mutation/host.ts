@@ -1,5 +1,5 @@
 // A process that runs the tests of one file against one mutant of it after another (main.ts starts it). Only the modules that
-// depend on what is broken are loaded anew each time; databases and everything else stay.
+// depend on what is broken are reloaded each time; databases and everything else stay.
 import { globSync, readFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -28,14 +28,14 @@ const stripped = new Map<string, string>();
 const usualMs = new Map<string, number>();
 let round = 0;
 let broken = "";
-let anew: ReadonlySet<string> = new Set();
+let reloaded: ReadonlySet<string> = new Set();
 
 registerHooks({
   resolve: (specifier, context, next) => {
     if (specifier === "node:test" && context.parentURL?.startsWith(pathToFileURL(join(root, "test")).href) === true)
       return { url: standIn, shortCircuit: true };
     const resolved = next(specifier, context);
-    if (!resolved.url.startsWith("file:") || !anew.has(fileURLToPath(resolved.url))) return resolved;
+    if (!resolved.url.startsWith("file:") || !reloaded.has(fileURLToPath(resolved.url))) return resolved;
     return { ...resolved, url: `${resolved.url}?round=${round}`, shortCircuit: true };
   },
   load: (url, context, next) => {
@@ -57,24 +57,24 @@ process.on("message", (ask: Ask) => {
 process.send?.("ready");
 
 async function tell(ask: Ask): Promise<void> {
-  const told = await answer(ask);
+  const outcome = await answer(ask);
   process.channel?.ref();
-  process.send?.(told);
+  process.send?.(outcome);
 }
 
 async function answer({ file, tests, first }: Ask): Promise<Answer> {
   round += 1;
   if (broken !== join(root, file)) {
     broken = join(root, file);
-    anew = new Set([...dependantsOf(broken), ...tests.map((path) => join(root, path))]);
+    reloaded = new Set([...dependantsOf(broken), ...tests.map((path) => join(root, path))]);
   }
   const environment = { ...process.env };
   const rank = (key: string) => (first.includes(key) ? first.indexOf(key) : first.length);
   const rankOf = (path: string) => Math.min(first.length, ...first.filter((key) => key.startsWith(path)).map(rank));
   try {
     for (const path of tests.toSorted((one, other) => rankOf(one) - rankOf(other))) {
-      const told = await runFile(path, rank);
-      if (told !== null) return told;
+      const outcome = await runFile(path, rank);
+      if (outcome !== null) return outcome;
     }
     return { verdict: "survived", by: null, error: null };
   } finally {
@@ -93,7 +93,7 @@ async function runFile(path: string, rank: (key: string) => number): Promise<Ans
   }
   const suite = takeCollected();
   const keyed = suite.tests.map((each, index) => ({ ...each, key: `${path}: ${index} ${each.name}` }));
-  let told: Answer | null = null;
+  let outcome: Answer | null = null;
   let doing = path;
   try {
     for (const hook of suite.before) await within(hook, usual(path));
@@ -105,10 +105,10 @@ async function runFile(path: string, rank: (key: string) => number): Promise<Ans
     }
     doing = path;
   } catch (error) {
-    told = noticed(doing, error);
+    outcome = noticed(doing, error);
   }
   const ended = await end(suite, path);
-  return told ?? ended;
+  return outcome ?? ended;
 }
 
 /** Hooks that fail in a file whose tests did not are a failure of it. */

@@ -1,6 +1,6 @@
 // `npm run mutation -- guard|router|idempotency|signatures|leases [--n N] [--seed S] [--file text] [--workers 1]`:
 // breaks the code in one place at a time and counts how often its tests notice. Survivors are printed; each is a missing test,
-// or changes nothing and stands in `same.ts` with its reason.
+// or changes nothing and is in `same.ts` with its reason.
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { seeded } from "../faults/seeded.ts";
@@ -55,7 +55,7 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
         continue;
       }
       same += 1;
-      console.log(`left out  ${subject.file}:${mutant.line} ${why}\n          + ${mutant.after}`);
+      console.log(`skipped   ${subject.file}:${mutant.line} ${why}\n          + ${mutant.after}`);
     }
   }
   const chosen = values.n === undefined ? all : sample(all, Number(values.n));
@@ -77,7 +77,7 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   console.log(
     `mutation ${name}: ${killed} of ${count} killed, ${share} %${bound(killed, count)}, ${endless} of them without end, ` +
       `${late} because what a test waited for did not come${out}; ` +
-      `${same} that change nothing left out; ${seconds} s\n`,
+      `${same} that change nothing skipped; ${seconds} s\n`,
   );
 }
 

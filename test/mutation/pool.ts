@@ -1,5 +1,5 @@
 // Processes that try mutants (host.ts), and the doubt about them: what one mutant leaves behind must not condemn the next, so the
-// file as it is has to pass again and again in the same process, or all that it was said to notice since is tried anew in fresh ones.
+// file as it is has to pass again and again in the same process, or all that it was said to notice since is tried again in fresh ones.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -11,11 +11,11 @@ import type { Answer, Ask } from "./host.ts";
 import type { Subject } from "./subjects.ts";
 
 const COPIED = ["src", "test", "docs", "sandbox", "package.json", "package-lock.json", "tsconfig.json", "scripts"];
-/** So many mutants stand or fall with one look at the file as it is. */
+/** The verdicts on so many mutants depend on one run of the file as it is. */
 const DOUBTED = 25;
 /** Modules that were loaded once are never let go. */
 const MOST_ROUNDS = 150;
-/** What goes round in circles is known by the work it does: a busy machine does not look like that. */
+/** An endless loop is recognised by its CPU time: a busy machine does not look like that. */
 const MOST_CPU_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
@@ -33,7 +33,7 @@ export async function tryAll(trials: readonly Trial[], source: string, workers: 
   const waiting = trials.map((trial) => ({ ...trial, isAlone: false }));
   const tried: Tried[] = [];
   const kills = new Map<string, { count: number; line: number }>();
-  /** Who noticed a neighbour will often notice this one, and then whoever notices most. */
+  /** First the tests that noticed a neighbour, which often notice this one too, and then those that notice most. */
   const preferred = (line: number): readonly string[] =>
     [...kills]
       .toSorted(
@@ -118,7 +118,7 @@ async function startHost(place: string): Promise<Host> {
     env: { ...process.env, PATCHBAY_FEWER_ADDRESSES: "20" },
   });
   const closed = once(child, "close");
-  // One that goes round in circles hears of nothing.
+  // One that is in an endless loop receives no message.
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
   void closed.then(() => process.off("exit", endWithUs));
@@ -127,19 +127,19 @@ async function startHost(place: string): Promise<Host> {
   return {
     ask: async (ask) => {
       rounds += 1;
-      const told = Promise.withResolvers<Answer>();
+      const answered = Promise.withResolvers<Answer>();
       const cpuMs = cpuMsOf(child.pid ?? 0);
       const timer = setInterval(() => {
         if (cpuMsOf(child.pid ?? 0) - cpuMs < MOST_CPU_MS) return;
         child.kill("SIGKILL");
-        told.resolve({ verdict: "endless", by: null, error: "it goes round in circles" });
+        answered.resolve({ verdict: "endless", by: null, error: "endless loop" });
       }, LOOK_EVERY_MS);
-      const onMessage = (answer: unknown): void => told.resolve(answer as Answer);
+      const onMessage = (answer: unknown): void => answered.resolve(answer as Answer);
       child.once("message", onMessage);
-      void closed.then(() => told.resolve({ verdict: "killed", by: null, error: "the process ended" }));
+      void closed.then(() => answered.resolve({ verdict: "killed", by: null, error: "the process ended" }));
       child.send(ask);
       try {
-        return await told.promise;
+        return await answered.promise;
       } finally {
         clearInterval(timer);
         child.off("message", onMessage);

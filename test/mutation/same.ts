@@ -8,7 +8,7 @@ interface Same {
   readonly why: string;
 }
 
-const UNREAD = "the result of a function that has none is read by nobody";
+const UNREAD = "the result of a function that has none is never read";
 
 const SAME: readonly Same[] = [
   {

@@ -45,7 +45,7 @@ export function takeCollected(): Collected {
   return taken;
 }
 
-/** Whatever nobody catches belongs to the test that began it, and to none once that is over. */
+/** An error that is not caught belongs to the test that began it, and to none once that is over. */
 const running = new AsyncLocalStorage<{ fail: (error: unknown) => void }>();
 let current: { fail: (error: unknown) => void } | null = null;
 

@@ -270,12 +270,12 @@ test("storage.objects-missing: a wrong secret, an unknown bucket and an unavaila
   await put(right, "audio/x", Buffer.from("x"));
   assert.equal((await read(right, "audio/x")).toString(), "x");
   right.close();
-  const away = await startS3Server();
-  await away.stop();
+  const stopped = await startS3Server();
+  await stopped.stop();
   for (const wrong of [
     { ...strict.settings, secretAccessKey: "WRONG" },
     { ...strict.settings, bucket: "unknown" },
-    { ...strict.settings, endpoint: away.settings.endpoint },
+    { ...strict.settings, endpoint: stopped.settings.endpoint },
   ]) {
     const store = await openObjectStore({ kind: "s3", ...wrong });
     await assert.rejects(put(store, "audio/x", Buffer.from("x")));
@@ -301,9 +301,9 @@ test("storage.objects-missing: a directory that is not mounted has lost nothing:
   const place = join(dataDir, "mounted");
   const store = await openObjectStore({ kind: "file", directory: place });
   await store.put("audio/kept", pieces(Buffer.from("x"), 1), 1);
-  renameSync(place, `${place}-away`);
+  renameSync(place, `${place}-moved`);
   await assert.rejects(store.open("audio/kept"), (error) => !(error instanceof ObjectMissing));
-  renameSync(`${place}-away`, place);
+  renameSync(`${place}-moved`, place);
   assert.equal((await read(store, "audio/kept")).toString(), "x");
   store.close();
 });

@@ -19,7 +19,7 @@ after(() => installation.close());
 
 const APPLY = "/admin/v1/configuration/apply";
 
-/** The file as it stands from now on; the running gateway's admin listener is where it says. */
+/** The file from now on; the running gateway's admin listener is where it says. */
 async function write(change: (file: ConfigurationFile) => ConfigurationFile): Promise<void> {
   const file = adminFile(installation.sandbox);
   const { port } = new URL(gateway.adminOrigin);

@@ -1,4 +1,4 @@
-// A backup while the gateway answers requests and works on jobs: of one moment, whole, and a restored installation goes on from there.
+// A backup while the gateway answers requests and works on jobs: of one moment, whole, and a restored installation continues from there.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -196,7 +196,7 @@ test("storage.backup-secrets: a backup without secrets is reported as that, and 
   assert.equal((JSON.parse(made.stdout) as { has_secrets: boolean }).has_secrets, false);
   assert.doesNotMatch(execFileSync("tar", ["-tf", bare], { encoding: "utf8" }), /key-pepper|encryption-key/u);
   assert.equal((await installation.patchbay("backup", bare)).exitCode, 5, "no backup replaces another");
-  assert.equal(readFileSync(`${bare}.partial`, "utf8"), "somebody else's", "nor takes anything away");
+  assert.equal(readFileSync(`${bare}.partial`, "utf8"), "somebody else's", "nor deletes anything");
   const { config } = await elsewhere();
   const restored = await run(["restore", bare, "--config", config]);
   assert.equal(restored.exitCode, 0);
@@ -229,7 +229,7 @@ test("storage.backup-verified: a file that grows while it is read ends the backu
   const sizeBytes = 20_000_000;
   await file.write(Buffer.alloc(sizeBytes, "begun, and as large as any file\n"));
   const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], tables: [], has_secrets: true };
-  // The archive itself, as it would be of one that lies in what it copies.
+  // The archive itself, as if it were inside the directory that it copies.
   await assert.rejects(
     writeArchive(file, dataDir, { ...about, objects: "included" }),
     /key-pepper changed while it was read/u,
@@ -287,9 +287,9 @@ test("storage.restore-refuses: where a backup cannot be unpacked the disk is rep
   const { dataDir, config } = await elsewhere();
   assert.equal((await run(["restore", dataDir, "--config", config])).exitCode, 4, "a folder is no backup");
   const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
-  const told = unpackFault(error, archive, dataDir);
-  assert.match(told.message, /could not be unpacked in .*: ENOSPC: no space left/u);
-  assert.doesNotMatch(`${told.message} ${told.hints.join(" ")}`, /not a complete backup|another backup/u);
+  const fault = unpackFault(error, archive, dataDir);
+  assert.match(fault.message, /could not be unpacked in .*: ENOSPC: no space left/u);
+  assert.doesNotMatch(`${fault.message} ${fault.hints.join(" ")}`, /not a complete backup|another backup/u);
   assert.match(unpackFault(new Error("the archive ends early"), archive, dataDir).message, /is not a complete backup/u);
 });
 
@@ -327,7 +327,7 @@ test("storage.backup-embedded-only: a server database, no database, and a file t
   writeFileSync(
     server,
     JSON.stringify({
-      storage: { database_url: "postgres://nobody@127.0.0.1:1/none" },
+      storage: { database_url: "postgres://unknown@127.0.0.1:1/none" },
       secrets: { key_pepper: "p".repeat(32), encryption_keys: ["k".repeat(43)] },
     }),
   );
@@ -353,7 +353,7 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
   mkdirSync(join(dataDir, "objects/results"), { recursive: true });
   const down = (...more: readonly string[]) => run(["down", "--config", config, ...more]);
   const asked = await down("--purge");
-  assert.equal(asked.exitCode, 2, "nobody is there to be asked");
+  assert.equal(asked.exitCode, 2, "without a terminal there is no one to confirm");
   assert.match(asked.stderr, /permanently deletes[^]*cli-key\n[^]*objects\n[^]*--yes/u);
   assert.equal(gateway.exitCode, null, "nor was it stopped");
   const stopped = await down("--json");

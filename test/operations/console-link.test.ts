@@ -56,15 +56,15 @@ test("cli.console-link: a gateway that is named is called with the key that is g
   assert.equal(decodeURIComponent(new URL(link).hash), `#key=${CHOSEN}`);
 });
 
-test("cli.console-link: no link is printed that leads nowhere or signs nobody in: each ends as every command does", async () => {
+test("cli.console-link: a link that leads nowhere or signs no one in is not printed: the command ends with the usual exit code for the failure", async () => {
   const ofApp = await installation.patchbay("console", "--api-key", KEY);
   assert.deepEqual([ofApp.exitCode, ofApp.stdout], [3, ""]);
-  const nobody = await installation.patchbay("console", "--url", "http://127.0.0.1:2", "--api-key", CHOSEN);
-  assert.deepEqual([nobody.exitCode, nobody.stdout], [7, ""]);
+  const unreachable = await installation.patchbay("console", "--url", "http://127.0.0.1:2", "--api-key", CHOSEN);
+  assert.deepEqual([unreachable.exitCode, unreachable.stdout], [7, ""]);
   await listeningAt(null);
   const off = await installation.patchbay("console");
   assert.deepEqual([off.exitCode, off.stdout], [5, ""]);
   assert.match(off.stderr, /console is disabled \(server\.admin: null\)/u);
-  const told = await installation.patchbay("console", "--json");
-  assert.deepEqual(Object.keys(JSON.parse(told.stdout) as object), ["error"]);
+  const asJson = await installation.patchbay("console", "--json");
+  assert.deepEqual(Object.keys(JSON.parse(asJson.stdout) as object), ["error"]);
 });

@@ -15,7 +15,7 @@ interface Instruction {
   readonly rest: string;
 }
 
-/** Stage by stage, continuation lines joined, comments left out. */
+/** Stage by stage, continuation lines joined, without comments. */
 function stages(): readonly (readonly Instruction[])[] {
   const lines = read("Dockerfile")
     .split("\n")
@@ -123,5 +123,5 @@ test("cli.container: the compose file names volumes and services that exist, pub
     assert.match(gateway.environment[name] ?? "", /\$\{\w+:\?/u, name);
   const asked = new Set<string>();
   defaultFile(new Proxy({}, { get: (_, name) => (asked.add(String(name)), undefined) }));
-  for (const name of Object.keys(gateway.environment)) assert.ok(asked.has(name), `${name} is read by nobody`);
+  for (const name of Object.keys(gateway.environment)) assert.ok(asked.has(name), `${name} is never read`);
 });

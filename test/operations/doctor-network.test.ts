@@ -109,7 +109,7 @@ async function addWebhook(
       .values({
         workspace_id: workspaceId,
         sealed_url: await sealed("sealed_url", url),
-        secret: await sealed("secret", "whsec_of_nobody"),
+        secret: await sealed("secret", "whsec_of_unknown"),
         secret_last4: "body",
         enabled: true,
       })
@@ -189,9 +189,9 @@ test("webhooks.doctor: a webhook that its owner disabled is not connected to; on
   await addWebhook(database, ring, "https://failing.example/", "failing");
   const found = await checkWebhooks(db, ring, { reach: () => assert.fail("a switched off receiver was dialled") });
   assert.deepEqual(new Set(found.map(({ level }) => level)), new Set(["warn"]));
-  const told = JSON.stringify(found);
-  assert.match(told, /410 Gone/u);
-  assert.match(told, /days of failures only/u);
+  const findings = JSON.stringify(found);
+  assert.match(findings, /410 Gone/u);
+  assert.match(findings, /days of failures only/u);
 });
 
 test("cli.doctor-limits, webhooks.doctor-time: receivers that take all the time leave the others named as not reached", async () => {

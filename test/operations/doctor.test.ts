@@ -13,6 +13,7 @@ import { checkRuntime } from "../../src/operations/doctor/check-files.ts";
 import { checkRoutes } from "../../src/operations/doctor/check-routes.ts";
 import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
+import { LAST_RESORT } from "../../src/storage/embedded/account.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
@@ -52,7 +53,7 @@ async function installed(cwd: string): Promise<string> {
   return dataDir;
 }
 
-/** Ports that nobody listens on, so that a gateway of somebody else's on this machine does not count. */
+/** Closed ports, so that another gateway on this machine does not count. */
 const PORTS = "server: { port: 0, admin: { port: 0 } }\n";
 
 async function doctor(cwd: string, flags: readonly string[] = [], options: RunOptions = {}) {
@@ -149,7 +150,7 @@ test("cli.doctor: a healthy gateway on embedded storage is no warning; one that 
     const found = await doctor(cwd);
     const warned = found.findings.filter(
       ({ level, check, message }) =>
-        level !== "ok" && check !== "decoder" && check !== "disk" && !message.includes("runs as nobody"),
+        level !== "ok" && check !== "decoder" && check !== "disk" && !message.includes(`runs as ${LAST_RESORT}`),
     );
     assert.deepEqual(warned, []);
     assert.match(

@@ -65,7 +65,7 @@ test("cli.route-explain, admin.explain-scope: a gateway that is named is asked a
 test("cli.route-explain: what it cannot answer has its exit code and says what to do", async () => {
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const mobile = ["--app", "acme/mobile"];
-  for (const [argv, exitCode, told] of [
+  for (const [argv, exitCode, message] of [
     [[], 2, /Use --app, --key or --api-key/u],
     [operator, 2, /Use --app or --key; --api-key is the administrator key/u],
     [[...mobile, "--url", gateway.origin], 2, /--admin-url URL/u],
@@ -73,14 +73,14 @@ test("cli.route-explain: what it cannot answer has its exit code and says what t
     [[...mobile, ...operator, "--speaker-count-hint", "99"], 2, /fields\.speaker_count_hint/u],
     [[...mobile, ...operator, "--seconds", "1000000"], 6, /the maximum is/u],
     [[...mobile, "--admin-url", gateway.adminOrigin, "--api-key", KEY], 3, /operator/u],
-    [["--app", "acme/nobody", ...operator], 4, /no such app/u],
+    [["--app", "acme/unknown", ...operator], 4, /no such app/u],
     [[...mobile, ...operator, "--route-version", "9"], 4, /no such version/u],
     [["--app", "acme/notes", ...operator, "--route-version", "draft"], 4, /has no draft[^]*--route-version N/u],
     [["--request", "req_unknown", ...operator], 4, /no record/u],
   ] as const) {
     const ran = await explain(...argv);
     assert.deepEqual([ran.exitCode, ran.stdout], [exitCode, ""], `${argv.join(" ")}: ${ran.stderr}`);
-    assert.match(ran.stderr, told);
+    assert.match(ran.stderr, message);
   }
   await write({ admin: null });
   const { exitCode, stderr } = await explain(...mobile);
@@ -93,13 +93,13 @@ test("cli.route-explain: without a gateway the installation answers the same, a 
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED), LIVE);
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED, "--route-version", "draft"), DRAFT);
   assert.deepEqual(await linesOf("--app", "acme/mobile", ...ASKED, "--route-version", "1"), LIVE);
-  for (const [argv, told] of [
+  for (const [argv, message] of [
     [["--app", "acme/mobile", "--route-version", "9"], /no such version/u],
     [["--app", "acme/notes", "--route-version", "draft"], /has no draft/u],
-    [["--app", "acme/nobody"], /Unknown app or key/u],
+    [["--app", "acme/unknown"], /Unknown app or key/u],
   ] as const) {
     const ran = await explain(...argv);
     assert.deepEqual([ran.exitCode, ran.stdout], [4, ""], ran.stderr);
-    assert.match(ran.stderr, told);
+    assert.match(ran.stderr, message);
   }
 });

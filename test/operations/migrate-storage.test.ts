@@ -56,7 +56,7 @@ async function sums(db: Kysely<Tables>): Promise<Readonly<Record<string, string>
   return found;
 }
 
-test("storage.migrate-storage: every table of ours is one that the move finds, after those it refers to", async () => {
+test("storage.migrate-storage: the move finds every table of the gateway, after those it refers to", async () => {
   const tables = (await listTables(server.db)).map(({ name }) => name);
   assert.deepEqual(tables.toSorted(), [...new Set((await columnsOf(server.db)).map(({ table }) => table))].toSorted());
   const { rows } = await sql<{ child: string; parent: string }>`
@@ -98,7 +98,7 @@ test("storage.migrate-storage: rows and sums are equal, old keys work, a replay 
   await gateway.close();
 
   const idle = await installation.start({ file: jobsFile, works: false });
-  // As after kill -9: nothing was handed back.
+  // As after kill -9: nothing was released.
   await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id in (${stopped}, ${polled})`.execute(
     idle.database.db,
   );

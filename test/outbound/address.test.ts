@@ -108,7 +108,7 @@ test("remote-audio.public-address: R8, two classifiers agree on each of 1,000,00
     if (count % 4 === 0) words[0] = (word() >>> 3) | 0x20000000;
     if (count % 4 > 1) {
       const [first, bits] = pick(blocks);
-      // The block's own bits, then noise; of every fourth the bit before them is flipped: the block beside it.
+      // The block's own bits, then noise; of every fourth the bit before them is flipped: the block next to it.
       for (let at = 0; at < 4; at++) {
         const kept = Math.min(32, Math.max(0, bits - at * 32));
         const mask = kept === 0 ? 0 : (-1 << (32 - kept)) >>> 0;
@@ -183,7 +183,7 @@ test("remote-audio.transition-forms: transition forms are refused whole, and the
     ["2002:7f00:1::", "6to4 of loopback 127.0.0.1"],
     // RFC 4380: the client's address is stored inverted.
     ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "teredo of reserved 192.0.2.45"],
-    // What is no such form is told by its own name.
+    // An address of no such form is reported by its own name.
     ["168.63.129.16", "cloud platform"],
     ["100.100.100.200", "metadata"],
     ["4000::1", "outside 2000::/3"],

@@ -220,7 +220,7 @@ test("remote-audio.guard-always-runs: an outbound client without a resolver and 
   assert.equal(outbound.judged(), 0);
 });
 
-/** Opened, its socket's end told, its reader waited for by nobody. */
+/** An open stream and the end of its socket; its body is not read yet. */
 async function openedStream(t: TestContext, over: Partial<CallerRequest>) {
   const { internet, outbound } = await setUp(t);
   const gone = Promise.withResolvers<void>();
@@ -381,7 +381,7 @@ test("remote-audio.nothing-left: a stream from a caller's address continues whil
     let text = "";
     for await (const chunk of eachOf(stream.body)) {
       text += Buffer.from(chunk).toString();
-      // About the clock: a limit that nobody set is not one of a millisecond.
+      // About the clock: a limit that is not set is not one of a millisecond.
       await new Promise((resolve) => setTimeout(resolve, 5));
       goOn.resolve();
     }

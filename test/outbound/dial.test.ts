@@ -218,7 +218,7 @@ for (const [status, isOver] of [
     const sent = Promise.withResolvers<void>();
     const url = await socketServer(t, (socket) => socket.once("data", () => socket.write(head, () => sent.resolve())));
     const hangUp = new AbortController();
-    const told = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).then(
+    const settled = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).then(
       (reply) => reply.status,
       () => "nothing",
     );
@@ -230,9 +230,9 @@ for (const [status, isOver] of [
       }
       return "waited";
     };
-    assert.equal(await Promise.race([told, minutesPass()]), isOver ? status : "waited");
+    assert.equal(await Promise.race([settled, minutesPass()]), isOver ? status : "waited");
     hangUp.abort();
-    await told;
+    await settled;
   });
 }
 
@@ -250,11 +250,11 @@ for (const ending of ["ends", "is given up"] as const) {
       sockets.push(socket);
       socket.once("data", () => socket.write(`${head}{`));
     });
-    const told = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).catch(() => null);
+    const settled = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).catch(() => null);
     await until(() => isWaiting() !== undefined);
     if (ending === "ends") sockets[0]?.write("}");
     else hangUp.abort();
-    await told;
+    await settled;
     assert.ok(cleared.calls.some((call) => call.arguments[0] === isWaiting()));
   });
 }
@@ -337,7 +337,7 @@ test("providers.connection-reuse: a pooled socket that the server closed while i
   for (let round = 0; round < 20; round++) {
     const reply = await outbound.exchange(post(url, [Buffer.from("x")]));
     assert.equal(reply.text, "ok");
-    // The close is under way: the server hears of it when it has arrived.
+    // The close is under way: the server notices when it has arrived.
     await soon(closed.promise);
   }
   assert.equal(outbound.dispatched(), 20);

@@ -115,7 +115,7 @@ test("remote-audio.nat64: SSRF-263, with NAT64 configured an address is judged b
     ["64:ff9b::a00:1", audio()],
     ["64:ff9b::a9fe:a9fe", audio()],
     ["64:ff9b::a83f:8110", audio()],
-    // The local prefix, and what lies around the one that is known.
+    // The local prefix, and what is around the one that is known.
     ["64:ff9b:1::808:808", audio()],
     ["64:ff9b::1:808:808", audio()],
     ["::ffff:8.8.8.8", audio()],
@@ -204,7 +204,7 @@ for (const [url, reason] of REASONS) {
   });
 }
 
-// Below each of them stands a suffix of the public list, in its own part or in that of the hosts.
+// Below each of them is a suffix of the public list, in its own part or in that of the hosts.
 for (const [entry, suffix, ofOneSite] of [
   ["*.amazonaws.com", "s3.amazonaws.com", "media.amazonaws.com"],
   ["*.yandexcloud.net", "storage.yandexcloud.net", "media.yandexcloud.net"],
@@ -282,15 +282,15 @@ test("remote-audio.name-not-address: brackets without an address in them are ref
 });
 
 test("remote-audio.dns-timeout: SSRF-315, a resolver that never answers is aborted and refused like an unknown name", async () => {
-  let told = false;
+  let isAborted = false;
   const resolve: Resolve = (_name, signal) => {
     signal.addEventListener("abort", () => {
-      told = true;
+      isAborted = true;
     });
     return new Promise(() => {});
   };
   assert.equal((await refusalOf({ resolve, dnsTimeoutMs: 30 })).reason, "address_not_public");
-  assert.equal(told, true);
+  assert.equal(isAborted, true);
 });
 
 test("remote-audio.dial-vetted: a socket that reached another address than the vetted one is refused and destroyed", async () => {
@@ -358,7 +358,7 @@ test("remote-audio.not-itself: SSRF-332, SSRF-454, the gateway's own public addr
   assert.equal((await refusalOf({ own }, "https://gateway.example/hook", open)).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "https://9.9.9.9/hook", open)).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "http://127.0.0.1:8080/hook", open)).reason, "address_not_public");
-  // What else answers on this machine, at an address the operator opened, is no concern of ours.
+  // What else answers on this machine, at an address the operator opened, does not matter here.
   const { guard } = guardOf({ own });
   await guard.vet("http://10.0.0.9:3000/hook", open);
   await guard.vet("http://127.0.0.1:3000/hook", open);
@@ -366,16 +366,16 @@ test("remote-audio.not-itself: SSRF-332, SSRF-454, the gateway's own public addr
 
 test("remote-audio.hang-up: a caller that gives up gets its own abort reason at once, not a refusal", async () => {
   const hangUp = new AbortController();
-  let told: AbortSignal | null = null;
+  let received: AbortSignal | null = null;
   const resolve: Resolve = (_name, signal) => {
-    told = signal;
+    received = signal;
     return new Promise(() => {});
   };
   const { guard } = guardOf({ resolve });
   const dialling = guard.dial(`https://${HOST}/`, audio(), hangUp.signal).catch((thrown: unknown) => thrown);
   hangUp.abort();
   // At once: not when the name server's time is over.
-  assert.equal((told as AbortSignal | null)?.aborted, true);
+  assert.equal((received as AbortSignal | null)?.aborted, true);
   assert.equal(await dialling, hangUp.signal.reason);
 });
 
@@ -397,9 +397,9 @@ test("remote-audio.shared-guard: where http is allowed, it is judged like https,
     targets.push(target);
     return reached(target, signal);
   };
-  const told = guardOf({ connect }).guard;
+  const connecting = guardOf({ connect }).guard;
   for (const url of ["http://hooks.example/", "https://hooks.example/", "http://hooks.example:8080/"])
-    (await told.dial(url, policy)).socket.destroy();
+    (await connecting.dial(url, policy)).socket.destroy();
   assert.deepEqual(targets, [
     { address: PUBLIC, port: 80, tlsName: null },
     { address: PUBLIC, port: 443, tlsName: "hooks.example" },
@@ -496,7 +496,7 @@ test("remote-audio.connect-timeout: the first of two addresses that hang has hal
     const dialling = guard.dial(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
     const aborted = () => asked.map((signal) => signal.aborted);
     await turns[0]?.promise;
-    // The clock that says how much is left goes on by itself: by milliseconds, of an hour.
+    // The clock that says how much is left advances by itself: by milliseconds, of an hour.
     mock.timers.tick(1_500_000);
     assert.deepEqual(aborted(), [false]);
     mock.timers.tick(300_000);

@@ -9,7 +9,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void | Pro
 
 const pem = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), "utf8");
 
-/** Of the server with TLS: whom its certificate names, and who vouches for it. */
+/** Of the server with TLS: the names and the issuer of its certificate. */
 export const TLS = {
   host: "media.allowed.example",
   ca: pem("ca.pem"),

@@ -1,4 +1,4 @@
-// A name server on loopback (RFC 1035) that answers as a test tells it, and writes down what it was asked.
+// A name server on loopback (RFC 1035) that answers as a test says, and records what it was asked.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
@@ -13,11 +13,11 @@ export async function nameServer(t: TestContext, answer: (name: string, type: "A
     const { name, end } = readName(query);
     const type = query.readUInt16BE(end) === 28 ? "AAAA" : "A";
     asked.push(`${type} ${name}`);
-    const told = answer(name, type);
-    if (told === "silence") return;
-    const addresses = told === "nxdomain" ? [] : told;
+    const reply = answer(name, type);
+    if (reply === "silence") return;
+    const addresses = reply === "nxdomain" ? [] : reply;
     const head = Buffer.from(query.subarray(0, 12));
-    head.writeUInt16BE(told === "nxdomain" ? 0x8183 : 0x8180, 2);
+    head.writeUInt16BE(reply === "nxdomain" ? 0x8183 : 0x8180, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(addresses.length, 6);
     head.writeUInt32BE(0, 8);

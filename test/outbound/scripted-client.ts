@@ -1,5 +1,5 @@
-// An HTTP client whose socket a test plays: it says of a request what it is told to, in any order and at any moment, and
-// writes down what it is asked to do.
+// An HTTP client whose socket is simulated by the test: it reports any event of a request, in any order and at any moment, and
+// records what it is asked to do.
 import type { IncomingHttpHeaders } from "node:http";
 import { Dispatcher } from "undici";
 
@@ -29,26 +29,26 @@ export class ScriptedClient extends Dispatcher {
   }
 
   start(): void {
-    this.#told.onRequestStart?.(this.#controller, null);
+    this.#current.onRequestStart?.(this.#controller, null);
   }
 
   head(status: number, headers: IncomingHttpHeaders = {}): void {
-    this.#told.onResponseStart?.(this.#controller, status, headers);
+    this.#current.onResponseStart?.(this.#controller, status, headers);
   }
 
   data(chunk: string | Buffer): void {
-    this.#told.onResponseData?.(this.#controller, Buffer.from(chunk));
+    this.#current.onResponseData?.(this.#controller, Buffer.from(chunk));
   }
 
   end(): void {
-    this.#told.onResponseEnd?.(this.#controller, {});
+    this.#current.onResponseEnd?.(this.#controller, {});
   }
 
   fail(error: Error): void {
-    this.#told.onResponseError?.(this.#controller, error);
+    this.#current.onResponseError?.(this.#controller, error);
   }
 
-  get #told(): Dispatcher.DispatchHandler {
+  get #current(): Dispatcher.DispatchHandler {
     if (this.#handler === null) throw new Error("nothing was asked of this client");
     return this.#handler;
   }

@@ -29,7 +29,7 @@ function setUp(t: TestContext, more: More = {}) {
   return { client, sent, count, request: requestOf(more) };
 }
 
-/** Begun, its head there, its body asked for by nobody. */
+/** Started, its head received, its body not read yet. */
 async function opened(t: TestContext, more: More = {}, status = 200) {
   const { client, count, request } = setUp(t, more);
   const opening = new StreamReply(request, count).open(client);

@@ -1,4 +1,4 @@
-// Waiting that ends: what does not come is a failed assertion, and no test that stands still until somebody's patience ends.
+// Bounded waiting: what does not come is a failed assertion, and not a test that hangs until the run is stopped.
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Outbound, OutboundStream } from "../../src/outbound/dial.ts";
@@ -24,7 +24,7 @@ export async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Long enough for whatever was to happen without anybody's doing to have happened. */
+/** Long enough for everything that happens without a further cause. */
 export async function aWhile(): Promise<void> {
   for (let turns = 0; turns < 200; turns++) await turn();
 }

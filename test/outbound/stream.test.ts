@@ -19,7 +19,7 @@ function post(url: URL, more: Partial<StreamRequest> = {}): StreamRequest {
   return { trust: "operator", method: "POST", url, headers: {}, body: { sizeBytes: 1, open }, ...more };
 }
 
-/** A server that sends these pieces after the request, one by one as they are asked for, and then what it is told. */
+/** A server that sends these pieces after the request, and then calls `after`. */
 async function serverOf(t: TestContext, after: (socket: Socket) => void, ...pieces: string[]): Promise<URL> {
   return socketServer(t, (socket) =>
     socket.once("data", () => {
@@ -158,7 +158,7 @@ test("providers.connection-reuse: leaving the loop at a reply's last event keeps
   assert.ok(ports.size <= 2, `${ports.size} sockets for 5 requests`);
 });
 
-/** What was written has gone, or nobody is there any more. */
+/** What was written has been sent, or the connection is closed. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

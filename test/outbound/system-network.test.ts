@@ -96,7 +96,7 @@ test("remote-audio.tls: SSRF-324, proxies that the environment names are not use
   assert.equal(asked, 0);
 });
 
-test("remote-audio.connect-timeout: SSRF-331, a handshake that stalls counts into the connect deadline; a refused connection is reported apart from it", async (t) => {
+test("remote-audio.connect-timeout: SSRF-331, a handshake that stalls counts into the connect deadline; a refused connection is reported as something else", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const closed = Promise.withResolvers<void>();
   const silent = await socketServer(t, (socket) => {
@@ -114,7 +114,7 @@ test("remote-audio.hang-up: nothing is dialled for a caller that gave up, and an
   const arrived = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const silent = await socketServer(t, (socket) => {
-    // The hello of the handshake, which nobody answers.
+    // The hello of the handshake, which gets no answer.
     socket.once("data", () => arrived.resolve());
     socket.on("close", () => closed.resolve());
   });

@@ -1,4 +1,4 @@
-// What the documents and the help tell people to type exists: every `patchbay …` with its options, every endpoint that is named.
+// What the documents and the help ask users to type exists: every `patchbay …` with its options, every endpoint that is named.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ async function faultOf(words: readonly string[]): Promise<string | null> {
 
 test("cli.documented-names: every command that a document or a message names exists, with its options", async () => {
   let count = 0;
-  // Messages and hints stand in the code.
+  // Messages and hints are in the code.
   for (const page of [...PAGES, ...globSync("src/**/*.ts", { cwd: ROOT })])
     for (const words of commandsIn(textOf(page))) {
       count += 1;

@@ -1,4 +1,4 @@
-// The code that the playground shows, run by a shell as it stands: what arrives is the request that the page made, whatever was typed.
+// The code that the playground shows, run by a shell unchanged: what arrives is the request that the page made, whatever was typed.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

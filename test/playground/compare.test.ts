@@ -167,7 +167,7 @@ test("playground.compare, playground.differences: a link names the other side; t
   assert.equal(
     await page.locator("#as-it-was").count(),
     1,
-    "a record that comes later takes nobody's place in the text",
+    "a record that comes later replaces no other record in the text",
   );
   assert.deepEqual(called.toSorted(), ["one", "two"]);
   const [one, other, ...more] = keys.slice(2);

@@ -204,9 +204,9 @@ test("playground.compare: target, duration, confidence and speakers of a side, a
     ...heard(said("one two three")),
     record: record([attempt("metered", "0.00", null, "failed:timeout"), attempt("metered", "0.00", null)]),
   };
-  const told = Object.fromEntries(Object.entries(FACTS).map(([name, tell]) => [name, tell(side)]));
+  const facts = Object.fromEntries(Object.entries(FACTS).map(([name, tell]) => [name, tell(side)]));
   assert.deepEqual(
-    [told["Target"], told["Time"], told["Mean word confidence"], told["Speakers"], told["Words"], told["Times"]],
+    [facts["Target"], facts["Time"], facts["Mean word confidence"], facts["Speakers"], facts["Words"], facts["Times"]],
     ["1. house: openai whisper-1", "2000 ms, of it 3000 ms in 2 calls", "60.0 %", "2", "3", "words"],
   );
   const bare = heard({ ...TRANSCRIPT, content: "one two", language: null });

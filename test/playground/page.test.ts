@@ -52,7 +52,7 @@ async function transcribe(page: Page): Promise<TranscriptionEnvelope> {
   await page.click("#run");
   const response = await answered;
   const answer = (await response.json()) as TranscriptionEnvelope;
-  // Of this request: that of the one before may still stand there.
+  // Of this request: that of the one before may still be there.
   await page.locator("#trace .facts", { hasText: response.headers()["x-request-id"] ?? "" }).waitFor();
   return answer;
 }
@@ -99,7 +99,7 @@ test("playground.words: a clicked word is where the sound continues, and each li
   assert.equal(await heardAt(page), second.start);
   assert.equal(await textOf(page, "[aria-current]"), second.text);
   const lateness: number[] = [];
-  // A machine that does much else at once drops frames: the best of many tells how late the page itself is.
+  // A machine that does much else at once drops frames: the best of many shows how late the page itself is.
   for (let tries = 0; tries < 60 && Math.min(...lateness) > 0.05; tries += 1) {
     const lit = await page.evaluate<number>(`new Promise((done) => {
       const player = document.querySelector("audio");

@@ -153,7 +153,7 @@ const server = (t: TestContext, answer: Answer): Promise<URL> =>
     answer(response, request);
   });
 
-/** To whoever brings the credential. */
+/** For a request with the credential. */
 const knowing =
   ({ header: [name, value], success }: Subject): Answer =>
   (response, request) =>
@@ -177,7 +177,7 @@ for (const kind of PROVIDER_KINDS) {
     assert.deepEqual(answer, { kind: "accepted", status: 200, listed: subject.listed });
     const [first, ...more] = seen;
     assert.deepEqual(first, { method: "GET", url: `/prefix${subject.asked}`, value: header[1], bytes: 0 });
-    // Of the one that may tell anybody: once more, without it.
+    // Of an endpoint that may answer without a credential: once more, without it.
     assert.deepEqual(
       more.map(({ value }) => value),
       kind === "openai-compatible" ? [undefined] : [],
@@ -218,7 +218,7 @@ for (const kind of PROVIDER_KINDS) {
       });
       const error = await failureAt(t, kind, url);
       assert.deepEqual([error.kind, error.status, error.retryAfterSeconds], [expected, status, 17]);
-      assert.deepEqual(paths, [subject.asked], "nobody is followed, and nothing is tried again");
+      assert.deepEqual(paths, [subject.asked], "no redirect is followed, and nothing is tried again");
     }
     for (const [what, body] of [
       ["a page", `<html>${PROVIDER_TEXT} ${CREDENTIAL}</html>`],
@@ -257,8 +257,8 @@ for (const kind of PROVIDER_KINDS) {
     t.mock.timers.reset();
     const resetting = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
     assert.equal((await failureAt(t, kind, resetting)).kind, "unknown");
-    const nobody = await failureAt(t, kind, await refusingUrl());
-    assert.deepEqual([nobody.kind, nobody.reason], ["connect", "ECONNREFUSED"]);
+    const unreachable = await failureAt(t, kind, await refusingUrl());
+    assert.deepEqual([unreachable.kind, unreachable.reason], ["connect", "ECONNREFUSED"]);
 
     const internet = pretendInternet();
     internet.name("inside.example", ["10.0.0.7"]);

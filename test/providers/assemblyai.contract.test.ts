@@ -407,7 +407,7 @@ for (const [what, answers, kind, requests] of STEPS) {
   });
 }
 
-test("providers.poll-again: assemblyai, a poll that fails is repeated, because the run goes on", async (t) => {
+test("providers.poll-again: assemblyai, a poll that fails is repeated, because the run continues", async (t) => {
   const seen: Seen[] = [];
   const url = await runServer(t, seen, {
     poll: (response, times) => (times === 1 ? reset(response) : times === 2 ? status(503)(response) : undefined),

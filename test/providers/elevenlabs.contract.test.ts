@@ -151,7 +151,7 @@ replyContract(elevenlabs, [
     receipts: ["redaction.pii sent yes", "keyterms sent yes", "profanity_filter sent yes", "timestamps.word shown yes"],
   },
   {
-    name: "words that still hold what was redacted from the text are thrown away, and word times are not delivered",
+    name: "words that still hold what was redacted from the text are discarded, and word times are not delivered",
     golden: SCRIBE_V2,
     reply: { ...TWO_SPEAKERS, text: "Hello, {NAME}. Good morning." },
     wishes: { redaction: ["pii"], words: true },

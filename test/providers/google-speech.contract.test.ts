@@ -219,7 +219,7 @@ const ACCOUNT = {
   private_key_id: "kid-1",
   private_key: privateKey,
   client_email: "speech@acme-of-the-key.iam.gserviceaccount.com",
-  // Never followed: whoever writes a credential must not choose where the gateway connects to.
+  // Never followed: the author of a credential must not choose where the gateway connects to.
   token_uri: "http://127.0.0.1:1/token",
 };
 const CREDENTIAL = JSON.stringify(ACCOUNT);
@@ -480,7 +480,7 @@ for (const [what, steps, kind, uncollected] of [
   });
 }
 
-test("providers.poll-again: google-speech, a poll for which there was no token is repeated, because the run goes on", async (t) => {
+test("providers.poll-again: google-speech, a poll for which there was no token is repeated, because the run continues", async (t) => {
   let exchanges = 0;
   const { url, asked } = await google(
     t,

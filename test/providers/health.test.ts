@@ -46,7 +46,7 @@ test("routing.circuit-probe, routing.circuit-duration: after the cooldown exactl
   call(circuits, null);
   assert(circuits.isHealthy(KEY));
   for (let count = 0; count < 4; count += 1) call(circuits, "server_error");
-  assert(circuits.isHealthy(KEY), "the count began anew");
+  assert(circuits.isHealthy(KEY), "the count started again");
 });
 
 test("routing.circuit-duration: many calls that fail at once open the circuit once: the cooldown is 30 s, however many there were", () => {
@@ -101,13 +101,13 @@ test("routing.circuit-probe: a probe that was overtaken closes an open circuit a
   advance(59_999);
   assert(!circuits.isHealthy(KEY));
   advance(1);
-  assert(circuits.isHealthy(KEY), "two probes failed, and it rests for one");
+  assert(circuits.isHealthy(KEY), "two probes failed, and the circuit opens again for one");
   const endLong = circuits.begin(KEY);
   advance(60_000);
   circuits.begin(KEY);
   endLong(null);
   for (let count = 0; count < 4; count += 1) call(circuits, "timeout");
-  assert(circuits.isHealthy(KEY), "the count began anew");
+  assert(circuits.isHealthy(KEY), "the count started again");
 });
 
 test("routing.circuit-duration: a cooldown is never longer than 300 s", () => {

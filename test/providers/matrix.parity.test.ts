@@ -153,7 +153,7 @@ const DIFFERENCES: readonly Difference[] = [
     column: "smart_formatting",
     ours: "absent",
     because:
-      "its mode `smart` leaves words out and takes neither times nor speakers beside it; verbatim is formatted anyway",
+      "its mode `smart` drops words and accepts neither times nor speakers with it; verbatim is formatted anyway",
   },
   {
     rows: ["google/chirp_3 (v2)"],
@@ -231,7 +231,7 @@ test("providers.matrix: every model of these catalogues has a row in the matrix"
   const known = [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, openai].flatMap(({ models }) =>
     Object.keys(models),
   );
-  // An older model that the matrix leaves out, and declares less than scribe_v2; and those that the matrix names in the column
+  // An older model that the matrix does not contain, and declares less than scribe_v2; and those that the matrix names in the column
   // `realtime` of another model's row.
   const without = ["scribe_v1", "u3-rt-pro", "universal-streaming-english", "universal-streaming-multilingual"];
   assert.deepEqual(known.filter((name) => without.includes(name)).toSorted(), without);

@@ -164,8 +164,8 @@ test("providers.failure-kinds, providers.stream-cut: every model that streams ev
           const error = await drained(provider.stream?.(planned.plan, audioFixture(), createIo(options)));
           assert.ok(error instanceof ProviderError, inspect(error));
           assert.equal(error.kind, kind, what);
-          const told = inspect(error, { depth: Infinity, showHidden: true });
-          assert.ok(!told.includes(CREDENTIAL) && !told.includes("Jane Doe"), told);
+          const inspected = inspect(error, { depth: Infinity, showHidden: true });
+          assert.ok(!inspected.includes(CREDENTIAL) && !inspected.includes("Jane Doe"), inspected);
           return error;
         };
 

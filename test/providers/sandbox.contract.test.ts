@@ -1,4 +1,4 @@
-// Targets on the sandbox: the wire of the provider each stands for, under the sandbox's origin.
+// Targets on the sandbox: the wire of the provider that each simulates, under the sandbox's origin.
 import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
 import { speechContract } from "./suites/contract-suite.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";

@@ -111,7 +111,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   ] as const satisfies readonly (readonly [string, Script, FailureKind])[]) {
     test(`providers.failure-kinds: ${kind}'s socket, ${what}: ${expected}`, async (t) => {
       const { url } = await provider(t, script);
-      // A goodbye before any audio can come while the first frame leaves: then nobody knows.
+      // A goodbye before any audio can come while the first frame leaves: then the outcome is unknown.
       const silent = audioFixture({ ...AUDIO, open: () => nothingYet() });
       const error = await failure(t, subject, url, what.includes("before any audio") ? { audio: silent } : {});
       assert.equal(error.kind, expected);
@@ -163,7 +163,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   });
 }
 
-/** Audio that does not come as long as the connection stands. */
+/** Audio that does not come as long as the connection is open. */
 async function* nothingYet(): AsyncGenerator<Uint8Array> {
   await new Promise<never>(() => undefined);
   yield new Uint8Array(0);
@@ -279,7 +279,7 @@ for (const [what, chunks] of [
   ["all at once", [32_100]],
   ["odd pieces", [1, 4_999, 7, 27_093]],
 ] as const) {
-  test(`providers.live-pacing: assemblyai, audio that comes as ${what} goes on in frames of 50 to 1000 ms, whole`, async (t) => {
+  test(`providers.live-pacing: assemblyai, audio that comes as ${what} is sent in frames of 50 to 1000 ms, whole`, async (t) => {
     const sizes: number[] = [];
     const bytes: Buffer[] = [];
     const server = await provider(t, {
@@ -327,7 +327,7 @@ test("providers.live-pacing: assemblyai, a recording is sent no faster than it i
   const pause = async (milliseconds: number): Promise<void> => void pauses.push(milliseconds);
   for await (const event of adapter.stream(planned.plan, audio, { ...io, pause })) assert.ok(event);
   assert.equal(heard[0]?.bytes, 32_000 * 4);
-  // Nobody waited here, so each frame after the first second owes more than the one before.
+  // Frames were not paced here, so each one after the first second has to wait longer than the one before.
   assert.ok(
     pauses.length >= 25 && pauses.every((each, index) => each > 0 && (index < 20 || each > 1_000)),
     pauses.join(" "),

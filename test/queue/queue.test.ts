@@ -53,7 +53,7 @@ test("jobs.queue-wakeup: a backlog is processed without a poll between two messa
   );
 });
 
-test("jobs.queue-connection: the queue detects that a connection of its own fell silent, and goes on over another", async (t) => {
+test("jobs.queue-connection: the queue detects that a connection of its own fell silent, and continues over another", async (t) => {
   const proxy = await startFaultProxy(database.direct.databaseUrl);
   t.after(() => proxy.close());
   const behind = await openSystemDatabase({ databaseUrl: proxy.url });

@@ -232,7 +232,7 @@ function places(limit: number): Limit {
 
 interface Processes extends AsyncDisposable {
   at(index: number): SharedCounters;
-  /** For their own clocks; the database's goes on as it is. */
+  /** For their own clocks; the database's is unchanged. */
   pass(ms: number): void;
   /** What each does once a second. */
   seconds(count: number): Promise<void>;

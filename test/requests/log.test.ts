@@ -65,12 +65,12 @@ function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Pri
 const rows = () => database.db.selectFrom("requests").select(["endpoint", "at"]).execute();
 
 test("requests.database-away: records that could not be written are written when the database is available again, each once", async () => {
-  await sql`alter table requests rename to requests_away`.execute(database.db);
+  await sql`alter table requests rename to requests_hidden`.execute(database.db);
   for (let count = 0; count < 700; count += 1) leave();
   await assert.rejects(log.flush());
   leave();
   await assert.rejects(log.flush());
-  await sql`alter table requests_away rename to requests`.execute(database.db);
+  await sql`alter table requests_hidden rename to requests`.execute(database.db);
   await log.flush();
   await log.flush();
   assert.equal((await rows()).length, 701);

@@ -34,7 +34,7 @@ function decide(
 const via = (targets: readonly Target[], rest: Partial<Route> = {}): Route =>
   route("r", targets, { translateViaChat: true, ...rest });
 
-function told({ decision, byChat }: AudioDecision): unknown {
+function positionsOf({ decision, byChat }: AudioDecision): unknown {
   if (!decision.ok) return decision.refusal;
   const positions = decision.candidates.map(({ target }) => target.position);
   return byChat === null ? positions : [positions, byChat.candidates.map(({ target }) => target.position)];
@@ -122,13 +122,13 @@ for (const [name, own, fields, rest, expected] of [
   ["a transcription is none of it", via([deaf(1), textTarget(2)]), {}, { task: "transcribe" }, [1]],
 ] as const) {
   test(`routing.translation-native, routing.translation-via-chat, routing.translation-via-chat-limits: ${name}`, () => {
-    assert.deepEqual(told(decide(own, fields, rest)), expected);
+    assert.deepEqual(positionsOf(decide(own, fields, rest)), expected);
   });
 }
 
 test("routing.profile-picks-targets, routing.translation-via-chat: response_profile picks among the chat targets too", () => {
   const own = via([deaf(1), { ...textTarget(2), profiles: ["fast"] }, { ...textTarget(3), profiles: ["deep"] }]);
-  assert.deepEqual(told(decide(own, { response_profile: "deep" })), [[1], [3]]);
+  assert.deepEqual(positionsOf(decide(own, { response_profile: "deep" })), [[1], [3]]);
   const { decision } = decide(own, { response_profile: "balanced" });
   assert.deepEqual(
     decision.warnings.map(({ code }) => code),
@@ -138,7 +138,7 @@ test("routing.profile-picks-targets, routing.translation-via-chat: response_prof
 
 test("routing.translation-native: a model that translates into any language is asked for any", () => {
   const polyglot = speechTarget(1, model({ translation: NATIVE }, { translatesInto: "any" }));
-  assert.deepEqual(told(decide(route("r", [polyglot]), { to_language: "fr" })), [1]);
+  assert.deepEqual(positionsOf(decide(route("r", [polyglot]), { to_language: "fr" })), [1]);
 });
 
 test("routing.translation-via-chat: the language of a recording is not detected if the request names it", () => {

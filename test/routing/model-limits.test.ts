@@ -43,7 +43,7 @@ for (const [kind, { models }] of providers) {
       if (maxChannels !== undefined && model.features.multichannel !== undefined) {
         assert.deepEqual(lacks(model, { multichannel: true }, { channels: maxChannels }), []);
         assert.deepEqual(lacks(model, { multichannel: true }, { channels: maxChannels + 1 }), ["channels"]);
-        assert.deepEqual(lacks(model, {}, { channels: maxChannels + 1 }), [], "mixed down, nobody counts them");
+        assert.deepEqual(lacks(model, {}, { channels: maxChannels + 1 }), [], "mixed down, they are not counted");
       }
       if (keyterms === undefined || model.features.keyterms === undefined) return;
       const asked = (list: readonly string[]) => lacks(model, { keyterms: [...list] }, {});

@@ -71,7 +71,7 @@ for (const [what, audio, status] of [
   ["no file", null, 422],
   ["bytes that are no audio", Buffer.from("these are no samples"), 400],
   ["50 ms", wav(0.05), 400],
-  ["six channels asked apart", wav(1, 6), 400],
+  ["six channels asked for separately", wav(1, 6), 400],
 ] as const) {
   test(`providers.sandbox-refusals: elevenlabs, ${what}: ${status}`, async () => {
     assert.equal((await convert([V2, ["use_multi_channel", "true"]], audio)).status, status);

@@ -50,7 +50,7 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ["a part without a disposition", `--b\r\nContent-Type: text/plain\r\n\r\n1\r\n--b--`],
   ["a header without a colon", `--b\r\nnonsense\r\n\r\n1\r\n--b--`],
   ["two files", `${part('name="file"; filename="a"', "1")}${part('name="file"; filename="b"', "2")}--b--`],
-  ["a boundary that goes on", `${part('name="a"', "1")}--bc\r\n\r\n--b--`],
+  ["a boundary that continues", `${part('name="a"', "1")}--bc\r\n\r\n--b--`],
   ["a header without end", `--b\r\n${"x".repeat(20_000)}`],
 ];
 for (const [why, text] of MALFORMED) {

@@ -84,7 +84,7 @@ test("providers.sandbox-probes, providers.sandbox-faults: faults that name the s
     sandbox.addFault({ step: "probe", times: 1, fault: { kind: "garbage" } });
     await assert.rejects(ask(place, "a-key"), SyntaxError);
   }
-  assert.doesNotMatch(JSON.stringify(sandbox.calls), /a-key/u, "the credential stands in no record of a call");
+  assert.doesNotMatch(JSON.stringify(sandbox.calls), /a-key/u, "the credential is in no record of a call");
 });
 
 test("providers.sandbox-probes: compatible servers answer without a key; whisper.cpp has no list", async () => {

@@ -18,7 +18,7 @@ beforeEach(() => {
   sandbox.clearCalls();
 });
 
-/** An auth client that has its token already, and knows that the sandbox's Google lies behind a prefix. */
+/** An auth client that has its token already, and knows that the sandbox's Google is behind a prefix. */
 function client(token = "ya29.oracle"): v2.SpeechClient {
   const { hostname, port } = new URL(sandbox.googleSpeechUrl);
   const authClient = {

@@ -76,7 +76,7 @@ test("providers.sandbox-protocols: openai, tools: parallel calls, plain and thro
   }
 });
 
-test("providers.sandbox-protocols: openai, tools: the client's own tool runner goes round until there is text", async () => {
+test("providers.sandbox-protocols: openai, tools: the client's own tool runner loops until there is text", async () => {
   const seen: unknown[] = [];
   const runner = client().chat.completions.runTools({
     ...HELLO,

@@ -154,7 +154,7 @@ test("logs.secrecy, tenancy.no-content-outside: R12, of more than 100 canaries n
   const large = await ask({ path: "/v1/transcription/jobs", body: form() });
   const { job_id: largeId } = JSON.parse(large.text) as { readonly job_id: string };
   const { result_url: resultUrl } = await ended(gateway.origin, largeId, keys.member);
-  assert.ok(resultUrl !== null, "its result lies in the object store");
+  assert.ok(resultUrl !== null, "its result is in the object store");
   canaries.add("result_url", resultUrl.split("/").at(-1) ?? "");
   await ask({ path: resultUrl, method: "GET" });
   isLong = false;

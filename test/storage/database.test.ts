@@ -40,8 +40,8 @@ test("storage.newer-schema: a database of a newer version is refused by its name
 });
 
 test("storage.migrations: an upgrade of an older schema is reported once, the creation of a new one is not", async () => {
-  const told: (readonly string[])[] = [];
-  const update = () => migrate(database.db, (pending) => told.push(pending));
+  const reported: (readonly string[])[] = [];
+  const update = () => migrate(database.db, (pending) => reported.push(pending));
   const empty = async () => {
     await sql`drop schema public cascade`.execute(database.db);
     await sql`create schema public`.execute(database.db);
@@ -52,10 +52,10 @@ test("storage.migrations: an upgrade of an older schema is reported once, the cr
   assert.equal((await version.migrateToLatest()).error, undefined);
   await update();
   await update();
-  assert.deepEqual(told, [Object.keys(MIGRATIONS).slice(-2)]);
+  assert.deepEqual(reported, [Object.keys(MIGRATIONS).slice(-2)]);
   await empty();
   await update();
-  assert.equal(told.length, 1);
+  assert.equal(reported.length, 1);
 });
 
 test("storage.migrations: processes that start at once migrate once", async () => {
@@ -109,7 +109,7 @@ test("storage.broken-connection: a connection that breaks while its transaction 
   const broken = database.transaction(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
     await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(other.db);
-    // Until the news is here and the connection is seen to be idle: only then does nobody wait for it.
+    // Until the notification is here and the connection is seen to be idle: only then is it not waited for.
     await untilGone(other, rows[0]?.pid ?? 0);
     await sql`select 1`.execute(tx);
   });

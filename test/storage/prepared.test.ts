@@ -47,7 +47,7 @@ test("storage.transactions: a prepared statement commits with its transaction; w
       await sql`create table undone (n int)`.execute(tx);
       await sql`${PREPARED} select 1 / ${0}::int`.execute(tx);
       await sql`select 1`.execute(tx);
-      assert.fail("whoever comes behind it fails with it");
+      assert.fail("the statement behind it fails with it");
     });
     await assert.rejects(behind, { code: "22012" });
     assert.equal(await has("undone"), false);

@@ -91,11 +91,11 @@ test("metrics.health-accounts: an account is shared, or that of the workspace wh
   await insert([
     { workspace: "ws_a" },
     { workspace: "ws_b", billing: "provider_billed" },
-    // Its own since: what was metered went to the platform's.
+    // Its own account since: what was metered went to the shared one.
     { workspace: "ws_own" },
     { workspace: "ws_own", billing: "provider_billed" },
     { workspace: "ws_own", billing: "provider_billed", connection: "mine" },
-    // Its connection is gone by now, and there is none of the platform's.
+    // Its connection is gone by now, and there is no shared one.
     { workspace: "ws_gone", billing: "provider_billed", connection: "theirs" },
   ]);
   assert.deepEqual(summary((await read()).groups), [

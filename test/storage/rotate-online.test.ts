@@ -47,7 +47,7 @@ test("tenancy.rotate: rotated to and fro while requests use their workspace's ow
     await database.transaction((tx) => announceChange(tx, "directory", brand("workspace", workspace?.id ?? "")));
     await loadDirectory({ database, seal: back });
   };
-  // Each client rotates beside the others' requests.
+  // Each client rotates while the others send requests.
   const client = async () => {
     while (statuses.length < REQUESTS) {
       statuses.push((await postForm(gateway.origin)).status);
@@ -56,7 +56,7 @@ test("tenancy.rotate: rotated to and fro while requests use their workspace's ow
   };
   await Promise.all([client(), client(), client()]);
   assert.deepEqual(new Set(statuses), new Set([200]));
-  assert.ok(rotations >= 10 && wrapped >= rotations, `${rotations} rotations wrapped ${wrapped} data keys anew`);
+  assert.ok(rotations >= 10 && wrapped >= rotations, `${rotations} rotations rewrapped ${wrapped} data keys`);
 
   await rewrapDataKeys(database, there);
   const uses = await countKeyUse(database, there);

@@ -23,7 +23,7 @@ async function whyNot(databaseUrl: string, more: Partial<Parameters<typeof openD
   return error.message;
 }
 
-/** A port that nobody listens on any more. */
+/** A port that is closed again. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -36,10 +36,10 @@ async function freePort(): Promise<number> {
 test("storage.server-unreachable: an unreachable server is named by host and port, with the reason, on either listener of a name", async () => {
   const port = await freePort();
   for (const host of ["127.0.0.1", "localhost"]) {
-    const told = `The PostgreSQL server at ${host}:${port} cannot be reached: nothing listens there (ECONNREFUSED).`;
+    const message = `The PostgreSQL server at ${host}:${port} cannot be reached: nothing listens there (ECONNREFUSED).`;
     const url = `postgres://u:${PASSWORD}@${host}:${port}/x`;
-    assert.equal(await whyNot(url), told);
-    assert.equal(await whyNot(url, { asItIs: true }), told, "also by who only looks");
+    assert.equal(await whyNot(url), message);
+    assert.equal(await whyNot(url, { asItIs: true }), message, "also by who only looks");
   }
   assert.match(
     await whyNot(`postgres://u:${PASSWORD}@/x?host=/nowhere/at/all`),
@@ -62,9 +62,9 @@ test("storage.server-reason: an address that the driver does not accept is repor
     ],
     ["x?sslmode=verify-ca&uselibpqcompat=true", /^The address of the PostgreSQL server cannot be used: .*[^.]\.$/u],
   ] as const;
-  for (const [rest, told] of refusals) {
-    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`), told);
-    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`, { asItIs: true }), told);
+  for (const [rest, message] of refusals) {
+    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`), message);
+    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`, { asItIs: true }), message);
   }
   assert.match(await whyNot(`postgres://u:${PASSWORD}%E0@127.0.0.1:1/x`), /cannot be used: URI malformed\.$/u);
 });
@@ -78,14 +78,14 @@ test("storage.server-reason: a refused login, a missing database and a failed lo
   };
   const { host } = new URL(direct.databaseUrl);
   const wrong = changed((url) => {
-    url.username = "nobody_of_ours";
+    url.username = "unknown_user";
     url.password = PASSWORD;
   });
   assert.match(
     await whyNot(wrong),
-    new RegExp(`^The PostgreSQL server at ${host} does not let the user "nobody_of_ours" in: `, "u"),
+    new RegExp(`^The PostgreSQL server at ${host} does not let the user "unknown_user" in: `, "u"),
   );
-  assert.match(await whyNot(direct.databaseUrl, { migrateUrl: wrong }), /does not let the user "nobody_of_ours" in/u);
+  assert.match(await whyNot(direct.databaseUrl, { migrateUrl: wrong }), /does not let the user "unknown_user" in/u);
   const missing = changed((url) => {
     url.pathname = "/none_of_ours";
   });

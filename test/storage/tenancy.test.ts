@@ -41,15 +41,15 @@ before(async () => {
 after(() => database.close());
 
 test("tenancy.rls-tables: every table is declared as holding rows of workspaces, as shared, or as the installation's own", async () => {
-  assert.deepEqual(await untold(), []);
-  const told = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
-  assert.deepEqual(told, tables);
+  assert.deepEqual(await undeclared(), []);
+  const declared = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
+  assert.deepEqual(declared, tables);
 });
 
 test("tenancy.rls-tables, tenancy.row-level-security: an undeclared table is found by its name, and is closed to every workspace until it is declared", async () => {
   await sql`create table gadgets (id text primary key, workspace_id text not null)`.execute(database.db);
   try {
-    assert.deepEqual(await untold(), ["gadgets"]);
+    assert.deepEqual(await undeclared(), ["gadgets"]);
     await protect(database.db);
     await assert.rejects(
       database.inWorkspace(first, (tx) => sql`select * from gadgets`.execute(tx)),
@@ -76,15 +76,15 @@ test("tenancy.row-level-security: row-level security of every table of workspace
 });
 
 /** Tables that neither list names. */
-async function untold(): Promise<readonly string[]> {
-  const told = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES]);
+async function undeclared(): Promise<readonly string[]> {
+  const declared = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES]);
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
       and not relispartition and relname not like 'kysely_%' order by relname`.execute(database.db);
-  return rows.map(({ name }) => name).filter((name) => !told.has(name));
+  return rows.map(({ name }) => name).filter((name) => !declared.has(name));
 }
 
-/** Tables of workspaces whose wall is not whole. */
+/** Tables of workspaces without complete row-level security. */
 async function unprotected(): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string; forced: boolean; policies: string }>`
     select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
@@ -129,7 +129,7 @@ test("tenancy.rls-write, tenancy.rls-read: a bound transaction without a filter 
   }
 });
 
-test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither create a row of another workspace nor give its own away, in any table", async () => {
+test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither create a row of another workspace nor transfer its own, in any table", async () => {
   for (const { table } of TENANT_TABLES) {
     const column = ownerColumn(table);
     const foreign = OWNED_BY_PARENT.has(table) ? `${second}-id` : second;
@@ -148,9 +148,9 @@ test("tenancy.rls-write, tenancy.rls-read: a bound transaction can neither creat
 });
 
 test("tenancy.rls-unbound, tenancy.rls-read: bound to no workspace, or to an empty name, there are no rows at all", async () => {
-  for (const nobody of ["", newId("workspace")]) {
+  for (const noWorkspace of ["", newId("workspace")]) {
     for (const { table, shared } of TENANT_TABLES) {
-      const rows = await database.inWorkspace(nobody as WorkspaceId, (tx) => keysOf(tx, table));
+      const rows = await database.inWorkspace(noWorkspace as WorkspaceId, (tx) => keysOf(tx, table));
       assert.equal(rows.length, shared === undefined ? 0 : 1, table);
     }
   }
@@ -223,21 +223,21 @@ function columnsOf(table: string): readonly Column[] {
   return columns.filter(({ table_name: name }) => name === table);
 }
 
-/** Where a row says whose it is. */
+/** The column of a row that contains its owner. */
 function ownerColumn(table: string): string {
   if (table === "workspaces") return "id";
   const its = columnsOf(table);
   const own = its.find(({ column_name: name }) => name === "workspace_id" || name === "scope");
   const parent = its.find((column) => column.parent !== null);
   const found = own ?? parent;
-  assert.ok(found, `${table} tells of no workspace`);
+  assert.ok(found, `${table} has no column for its workspace`);
   return found.column_name;
 }
 
-/** One row of each workspace in every table, and one of the platform's where there may be. */
+/** One row of each workspace in every table, and a shared one where there may be. */
 async function makeRows(workspaces: readonly WorkspaceId[]): Promise<void> {
   const { db } = database;
-  // What a row may say is not the matter here, whose it is is.
+  // What a row may contain does not matter here, only its owner.
   const checks = await sql<{ statement: string }>`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
     from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace
@@ -282,7 +282,7 @@ async function insertRow(handle: Handle, table: string, owner: string): Promise<
   );
 }
 
-/** Something of the type that tells its workspace: an id refers to the row of the same workspace. */
+/** A value of the type that shows its workspace: an id refers to the row of the same workspace. */
 function valueOf({ type, parent, column_name: name }: Column, owner: string): unknown {
   if (parent === "workspaces" || name === "workspace_id" || name === "scope") return owner;
   if (parent !== null) return `${owner}-id`;

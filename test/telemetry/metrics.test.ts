@@ -122,7 +122,11 @@ test("metrics.circuit-state: a manual pause, of a model that was called or not, 
     gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 503 } });
     for (let calls = 0; calls < 5; calls += 1) await postForm(gateway.origin);
     await pauseIn(gateway, "oa", "whisper-1");
-    assert.equal((await scrape(gateway.adminOrigin)).value(state("openai", "whisper-1")), 1, "it rests all the same");
+    assert.equal(
+      (await scrape(gateway.adminOrigin)).value(state("openai", "whisper-1")),
+      1,
+      "the circuit is open all the same",
+    );
   } finally {
     gateway.sandbox.clearFaults();
     await resumeIn(gateway);
@@ -153,7 +157,7 @@ test("metrics.bounded-series: values are escaped, histograms add up, and beyond 
   for (let index = 0; index < 5_000; index += 1) counter.add([`name-${index}`]);
   const histogram = registry.histogram("h_seconds", "H.", [], [1, 2]);
   for (const value of [0.5, 1, 1.5, 99]) histogram.observe([], value);
-  registry.gauge("g", "G.", [], () => Promise.reject(new Error("the database is away")));
+  registry.gauge("g", "G.", [], () => Promise.reject(new Error("the database is unavailable")));
   const text = await registry.text();
   assert.ok(text.includes('c_total{name="a \\"quoted\\" \\\\ name\\n"} 1\n'));
   const series = text.split("\n").filter((line) => line.startsWith("c_total{"));

@@ -57,7 +57,7 @@ interface Names {
   readonly labels: readonly (readonly [metric: string | null, label: string])[];
 }
 
-/** The names in a query. What it does not know it refuses, so that nothing is passed over. */
+/** The names in a query. What it does not know it refuses, so that nothing is skipped. */
 function namesIn(query: string): Names {
   const metrics = new Set<string>();
   const labels: (readonly [string | null, string])[] = [];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 export interface Scrape {
   readonly text: string;
   readonly names: ReadonlySet<string>;
-  /** Of the one series with these labels, written as they stand; 0 when there is none. */
+  /** Of the one series with these labels, written as they are exported; 0 when there is none. */
   readonly value: (series: string) => number;
 }
 

@@ -1,4 +1,4 @@
-// Conversations made up at random, and each provider's way of telling one: the replies that the transcript invariants are
+// Conversations made up at random, and each provider's way of reporting one: the replies that the transcript invariants are
 // held against. Every word is a different one, so that it can be found again in what comes out.
 import * as fc from "fast-check";
 
@@ -130,7 +130,7 @@ export function asDeepgram(conversation: Conversation, asked: Asked): object {
   };
 }
 
-/** One result a turn; offsets of nought are left out, as proto3 does. */
+/** One result a turn; offsets of zero are omitted, as proto3 does. */
 export function asGoogleSpeech(conversation: Conversation, asked: Asked): object {
   const offset = (name: string, seconds: number) => (seconds === 0 ? {} : { [name]: `${seconds.toFixed(3)}s` });
   return {

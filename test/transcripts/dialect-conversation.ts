@@ -1,4 +1,4 @@
-// How Gemini, Groq, Mistral and speaches tell a conversation: only what the request asked for comes back.
+// How Gemini, Groq, Mistral and speaches report a conversation: only what the request asked for comes back.
 import type { SpeechPlan } from "../../src/providers/provider.ts";
 import { type Asked, type Conversation, idOf, type Spoken, textOf, turnsOf } from "./conversation.ts";
 
@@ -6,7 +6,7 @@ const asked = (plan: SpeechPlan, ...field: readonly [string, string]): boolean =
   plan.kind === "multipart" && plan.fields.some(([name, value]) => name === field[0] && value === field[1]);
 const seconds = (value: number): string => `${value}s`;
 
-/** One content a turn, in steps of two; every other word by its place in the text, which is counted in bytes; a start of nought is left out. */
+/** One content a turn, in steps of two; every other word by its place in the text, which is counted in bytes; a start of zero is omitted. */
 export function asGeminiInteraction(conversation: Conversation, { diarization }: Asked, plan: SpeechPlan): object {
   const isTimed = plan.kind === "json" && JSON.stringify(plan.body).includes('"timestamp_granularities":["word"]');
   const annotated = (words: readonly Spoken[]): readonly object[] => {

@@ -43,7 +43,7 @@ export const holes: fc.Arbitrary<Holes> = fc.oneof(
 const LISTS = new Set(["words", "annotations", "utterances", "segments"]);
 const TEXTS = ["punctuated_word", "word", "text", "transcript"] as const;
 
-/** `strangers`: at which places of each list a word stands that nobody said. */
+/** `strangers`: at which places of each list there is a word that was not spoken. */
 export function withHoles(
   reply: unknown,
   conversation: Conversation,

@@ -28,7 +28,7 @@ export interface Teller {
   /** It is asked for a stream. */
   readonly streams?: true;
   readonly reply: (conversation: Conversation, asked: Asked, plan: SpeechPlan) => object | Promise<object>;
-  /** It counts channels by what was heard on them: where nobody speaks on the last, its receipt is missing. */
+  /** It counts channels by what was heard on them: if the last one is silent, its receipt is missing. */
   readonly countsHeardChannels?: true;
 }
 
@@ -61,7 +61,7 @@ export function keepsInvariants(teller: Teller): void {
   });
 }
 
-/** What a provider's lists leave out stays in the text, in the segments and in the captions. */
+/** What a provider's lists omit stays in the text, in the segments and in the captions. */
 export function keepsTextDespiteHoles(teller: Teller): void {
   test(`transcription.text-preserved: ${teller.name}: ${RUNS} replies whose words or segments have holes or strangers lose nothing of their text`, async () => {
     const judged = { count: 0, withHoles: 0 };

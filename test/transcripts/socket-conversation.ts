@@ -1,4 +1,4 @@
-// How the sockets of Deepgram and AssemblyAI tell a conversation, message by message, and a socket that plays messages.
+// How the sockets of Deepgram and AssemblyAI report a conversation, message by message, and a socket that plays messages.
 import type { StreamingIo, WireMessage } from "../../src/providers/io.ts";
 import {
   type Asked,
@@ -13,7 +13,7 @@ import {
 
 const LONGEST_RESULT_WORDS = 4;
 
-/** A result holds what was said between two pauses, by one speaker or several; interim ones and silence lie between. */
+/** A result holds what was said between two pauses, by one speaker or several; interim ones and silence are between them. */
 export function deepgramMessages(conversation: Conversation, { diarization }: Asked): readonly object[] {
   const { channels, durationSeconds } = conversation;
   const result = (words: readonly Spoken[], channel: number, isFinal: boolean): object => ({

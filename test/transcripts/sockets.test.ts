@@ -15,7 +15,7 @@ import { anything, speakersAndTimes } from "./wishes.ts";
 type Messages = (conversation: Conversation, asked: Asked) => readonly object[];
 
 /** Every event, up to the end. */
-async function told(provider: SpeechProvider, plan: SpeechPlan, messages: readonly object[]) {
+async function readAll(provider: SpeechProvider, plan: SpeechPlan, messages: readonly object[]) {
   assert.ok(provider.stream);
   const audio = audioFixture({ samplesPerSecond: 16_000 });
   const pieces: SpeechEvent[] = [];
@@ -38,7 +38,7 @@ function overSocket(
     ...how,
     name: `${known.name} over a socket`,
     streams: true,
-    reply: async (conversation, asked, plan) => (await told(provider, plan, messages(conversation, asked))).body,
+    reply: async (conversation, asked, plan) => (await readAll(provider, plan, messages(conversation, asked))).body,
   };
 }
 
@@ -65,7 +65,7 @@ for (const [teller, messages] of MODELS) {
         const planned = provider.plan(request, target);
         assert.ok(planned.ok);
         const asked = { diarization, multichannel: false };
-        const { pieces, body } = await told(provider, planned.plan, messages(conversation, asked));
+        const { pieces, body } = await readAll(provider, planned.plan, messages(conversation, asked));
         const { durationSeconds } = conversation;
         const whole = provider.normalise({ body, headers: {} }, request, target, audioFixture({ durationSeconds }));
         const texts = pieces.flatMap((each) => (each.type === "text" ? [each.text] : []));

@@ -1,4 +1,4 @@
-// A restart waits for the process before it, for a bounded time; a gateway that was not told to stop is not waited for.
+// A restart waits for the process before it, for a bounded time; a gateway that is not stopping is not waited for.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -50,7 +50,7 @@ test("configuration.restart-waits: it waits for 60 s at most", async () => {
   await lock.release();
 });
 
-test("configuration.restart-waits: a gateway that goes on is not waited for; one that says a moment later that it stops is", async () => {
+test("configuration.restart-waits: a gateway that keeps running is not waited for; one that reports a moment later that it stops is", async () => {
   const lock = await lockInstallation(dataDir);
   await write(false);
   const running = fakeTime();

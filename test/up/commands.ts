@@ -113,7 +113,7 @@ export async function answering(url: string): Promise<void> {
     const answer = await fetch(url).catch(() => null);
     await answer?.text();
     if (answer?.status === 200) return;
-    // Not at once again: whoever is about to answer needs the processor.
+    // Not at once again: the process that is about to answer needs the processor.
     await pause(20);
   }
 }

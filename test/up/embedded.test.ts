@@ -139,7 +139,7 @@ test("storage.embedded-shared: a worker joins the gateway's embedded database, w
   assert.equal(await ownerOf(dataDir), null);
 });
 
-test("storage.one-owner, storage.down: a second gateway is refused with the holder's process, exit 5; the first goes on until `patchbay down` stops it", async () => {
+test("storage.one-owner, storage.down: a second gateway is refused with the holder's process, exit 5; the first runs until `patchbay down` stops it", async () => {
   const { start, cwd, dataDir } = await filled();
   const gateway = await start("up");
   const origin = await gateway.said(LISTENING);

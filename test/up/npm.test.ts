@@ -1,4 +1,4 @@
-// A gateway that npm started ends when npm is told to end: npm hands SIGTERM to a shell, which does not pass it on.
+// A gateway that npm started ends when npm is stopped: npm sends SIGTERM to a shell, which does not pass it on.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

@@ -113,8 +113,8 @@ test("storage.data-dir, configuration.start-report: a start whose data directory
 
 test("storage.data-dir: a start that creates its data directory where even its parent was missing names the topmost one", async () => {
   const missing = join(folder, "not-mounted");
-  // It goes on to a database that is not there: what it says before that is what counts.
-  const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://nobody@127.0.0.1:1/none" };
+  // It continues to a database that is not there: only its output before that counts.
+  const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://unknown@127.0.0.1:1/none" };
   const gateway = await start({ ...configuration(null, 0), storage }, "up");
   const said = await gateway.said(/data dir\s+(.*)/u);
   assert.equal(said, `${join(missing, "patchbay")}, created together with ${missing}`);
@@ -147,7 +147,7 @@ test("storage.moved-marker: an embedded database that was moved to a server star
 });
 
 test("storage.server-unreachable: a start whose PostgreSQL server is unavailable names it without its password, says what to check, and ends with 7", async () => {
-  const file = configuration("postgres://nobody:hush-hush@127.0.0.1:1/none", 0);
+  const file = configuration("postgres://unknown:hush-hush@127.0.0.1:1/none", 0);
   for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
     const gateway = await start(file, ...command);
     const said = await gateway.said(/error ([^]*no firewall is between\n)/u);

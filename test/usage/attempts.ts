@@ -94,7 +94,7 @@ export async function insertAttempts({ db }: Pick<OpenDatabase, "db">, attempts:
     .execute();
 }
 
-/** By the hour and whatever else tells rows apart; what `usage_hours` and the attempts behind it must say together. */
+/** By the hour and whatever else distinguishes rows; what `usage_hours` and the attempts behind it must say together. */
 export function countOneByOne(attempts: readonly Attempt[], groupOf: (attempt: Attempt) => string) {
   const groups = new Map<string, Record<AmountName, bigint>>();
   for (const attempt of attempts) {

@@ -66,8 +66,8 @@ test("usage.csv, usage.classes-separate, usage.estimated: the rows of the CSV ar
           const ofClass = rows.filter((row) => row["billing_class"] === total.billing_class);
           for (const column of columns.slice(groups.length + 1)) {
             const sum = ofClass.map((row) => exact(column, row[column] ?? "")).reduce((a, b) => a + b, 0n);
-            const told = String((total as Readonly<Record<string, string | number>>)[column]);
-            assert.equal(sum, exact(column, told), `${column} of ${total.billing_class}`);
+            const reported = String((total as Readonly<Record<string, string | number>>)[column]);
+            assert.equal(sum, exact(column, reported), `${column} of ${total.billing_class}`);
           }
           const truth = counted.get(total.billing_class);
           assert.equal(exact("charge_usd", total.charge_usd), truth?.charge_nano_usd);

@@ -103,7 +103,7 @@ test("usage.exact, usage.final, usage.unresolved: whatever is settled and rolled
         );
         const settled: Attempt[] = [];
         for (const [turn, batch] of batches.entries()) {
-          // Time goes on: what is settled now is settled after what was rolled up before.
+          // Time advances: what is settled now is settled after what was rolled up before.
           const moved = batch.map((each) => ({
             ...each,
             settledAt: new Date(Date.parse(each.settledAt) + turn * 6 * 3_600_000).toISOString(),
@@ -199,7 +199,7 @@ test("usage.late-commit: a settlement that is committed long after its moment is
   await setClock(database, "2026-11-20T12:10:00Z");
   await rollAll();
   await rollAll();
-  assert.equal(await rolled(), 0, "nothing is rolled up beside a transaction that may still settle there");
+  assert.equal(await rolled(), 0, "nothing is rolled up while a transaction may still settle there");
   assert.deepEqual(sorted(await reported()), sorted(expected([early])));
   released.resolve();
   await settling;

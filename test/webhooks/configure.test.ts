@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Every row of every table of ours, as text; bytes as hexadecimal. */
+/** Every row of every table of the gateway, as text; bytes as hexadecimal. */
 async function dump(): Promise<string> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(

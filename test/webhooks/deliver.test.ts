@@ -278,7 +278,7 @@ test("webhooks.at-least-once: a process that dies between the receiver's answer 
   assert(claim.kind === "claimed");
   await attemptDelivery(bench.services, claim.delivery);
   const busy = await bench.run(message);
-  assert.deepEqual(busy?.message, message, "while the dead one's claim lasts, the message waits");
+  assert.deepEqual(busy?.message, message, "while the dead sender's claim lasts, the message waits");
   assert.equal(bench.requests.length, 1);
   try {
     await shift(60);

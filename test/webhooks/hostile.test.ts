@@ -33,7 +33,7 @@ function codeOf(answer: ReceiverAnswer): number | string {
   return answer.kind === "answer" ? answer.statusCode : answer.kind;
 }
 
-/** Reads the request's head, then does as it is told. */
+/** Reads the request's head, then runs `then`. */
 function afterRequest(t: TestContext, then: (socket: Socket) => void | Promise<void>): Promise<URL> {
   return socketServer(t, (socket) => {
     let head = "";

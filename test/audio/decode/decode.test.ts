@@ -106,7 +106,7 @@ function loudness(samples: Int16Array): number {
   return Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
 }
 
-test("measuring.wav-data-size: a header that lies about its length changes nothing: the sound that was measured is decoded", async () => {
+test("measuring.wav-data-size: a header with a wrong length changes nothing: the sound that was measured is decoded", async () => {
   const sound = syllables(1);
   const honest = pcmWav(sound);
   const size = honest.length - 44;
@@ -250,7 +250,7 @@ async function decodeWith(ffmpeg: string): Promise<Int16Array> {
   return samplesOf(decoder.decode(await measured(pcmWav(syllables(1))), { channels: "mono", signal: NEVER }));
 }
 
-/** Plays ffmpeg's command line: notes how it was called, and does as told. */
+/** A stand-in for ffmpeg: records how it was called, and does what the test says. */
 async function standIn(body: string) {
   const folder = await mkdtemp(joinPath(directory, "bin-"));
   const program = joinPath(folder, "ffmpeg");

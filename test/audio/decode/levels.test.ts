@@ -1,4 +1,4 @@
-// Tells speech from other sounds, for the empty-transcript guard: a table of sounds, and every recording of speech in the fixtures.
+// Distinguishes speech from other sounds, for the empty-transcript guard: a table of sounds, and every recording of speech in the fixtures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";

@@ -14,7 +14,7 @@ export interface Judged {
   readonly refusals: ReadonlyMap<string, number>;
   readonly usableMs: readonly number[];
   /** Time from the promotion until a retry was accepted for a key that had been refused before and never reached a provider. */
-  readonly freeMs: { readonly impatient: readonly number[]; readonly asTold: readonly number[] };
+  readonly freeMs: { readonly impatient: readonly number[]; readonly patient: readonly number[] };
   readonly jobs: ReadonlyMap<string, number>;
   readonly notified: Notified;
 }
@@ -32,14 +32,14 @@ interface Evidence {
 
 const USABLE_WITHIN_MS = 5_000;
 /** After a gateway is usable again; for clients that poll every 100 ms, and for those that wait for Retry-After. */
-const FREE_WITHIN_MS = { impatient: 5_000, asTold: 7_500 };
+const FREE_WITHIN_MS = { impatient: 5_000, patient: 7_500 };
 
 export function judgeFailover(evidence: Evidence): Judged {
   const { ended, backMs, usableMs, notified, jobs, calls, judgesTimes } = evidence;
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
   const refusals = new Map<string, number>();
-  const freeMs = { impatient: [] as number[], asTold: [] as number[] };
+  const freeMs = { impatient: [] as number[], patient: [] as number[] };
   const callCounts = countCalls(calls, new Set(ended.map(({ submission }) => submission.name)));
   const accepted = new Set<string>();
   for (const { submission, answers } of ended) {
@@ -60,7 +60,7 @@ export function judgeFailover(evidence: Evidence): Judged {
     // The only provider call of the key came from the accepted retry.
     const wasRefused = answers.some(({ atMs, code }) => atMs < backMs && code === "OVERLOADED");
     if (wasRefused && isAccepted && last.atMs > backMs)
-      freeMs[isImpatient ? "impatient" : "asTold"].push(last.atMs - backMs);
+      freeMs[isImpatient ? "impatient" : "patient"].push(last.atMs - backMs);
   }
   if (judgesTimes) violations.push(...lateKeys(freeMs), ...lateGateways(usableMs), ...lateNotified(notified));
   const states = new Map<string, number>();
@@ -75,7 +75,7 @@ export function judgeFailover(evidence: Evidence): Judged {
 }
 
 function lateKeys(freeMs: Judged["freeMs"]): readonly string[] {
-  return (["impatient", "asTold"] as const).flatMap((client) => {
+  return (["impatient", "patient"] as const).flatMap((client) => {
     const most = Math.max(0, ...freeMs[client]);
     return most > FREE_WITHIN_MS[client] ? [`a key was free ${most.toFixed(0)} ms after the database was back`] : [];
   });
@@ -105,8 +105,8 @@ export function summarise(runs: readonly Judged[]): Readonly<Record<string, stri
     "jobs were taken up after": `${runs.map(({ notified }) => `${median(notified.pickedUpMs).toFixed(0)} in the median, ${most(notified.pickedUpMs)} at most`).join("; ")} ms`,
     "refused keys accepted after the promotion": runs
       .map(
-        ({ freeMs: { impatient, asTold } }) =>
-          `asking every 100 ms: ${impatient.length} keys, at most ${most(impatient)} ms; waiting as told: ${asTold.length} keys, at most ${most(asTold)} ms`,
+        ({ freeMs: { impatient, patient } }) =>
+          `asking every 100 ms: ${impatient.length} keys, at most ${most(impatient)} ms; waiting as Retry-After says: ${patient.length} keys, at most ${most(patient)} ms`,
       )
       .join("; "),
   };

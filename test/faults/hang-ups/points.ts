@@ -113,9 +113,9 @@ export const POINTS: readonly Point[] = [
   plainAnswer("the provider has the audio and is silent", "deepgram", [SILENT]),
   plainAnswer("the provider has the form and is silent", "whisper", [SILENT]),
   plainAnswer("the second target is silent, after the first refused", "pair", [REFUSED("nova-3"), SILENT], isSilent),
-  plainAnswer("the upload to a polled provider stands still", "polled", [{ step: "upload", ...SILENT }]),
-  plainAnswer("the submission to a polled provider stands still", "polled", [SILENT]),
-  plainAnswer("a poll stands still", "polled", [{ step: "poll", ...SILENT }]),
+  plainAnswer("the upload to a polled provider stalls", "polled", [{ step: "upload", ...SILENT }]),
+  plainAnswer("the submission to a polled provider stalls", "polled", [SILENT]),
+  plainAnswer("a poll stalls", "polled", [{ step: "poll", ...SILENT }]),
   {
     ...plainAnswer(
       "between two polls",

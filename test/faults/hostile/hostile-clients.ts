@@ -11,7 +11,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { EDGE_LIMITS } from "../../../src/http/server/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
-import { keepProbing, turnedAway } from "./probes.ts";
+import { keepProbing, listenOverflows } from "./probes.ts";
 import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-slow-app-00001";
@@ -79,7 +79,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   const { pid } = gateway;
   const violations: string[] = [];
   const idleBytes = memoryOf(pid).rssBytes;
-  const turnedAwayBefore = turnedAway();
+  const overflowsBefore = listenOverflows();
   const probes = keepProbing(origin, SECRET, pid);
   const openSockets: Held[] = [];
   for (const [kind, { share }] of Object.entries(KINDS)) {
@@ -107,7 +107,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   if (late.length > 0)
     violations.push(`${late.length} sockets were held longer than promised, the first of one that ${late[0]?.kind}`);
   if (peakBytes - idleBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(peakBytes - idleBytes)}`);
-  if (slowestMs > LONGEST_PROBE_MS) violations.push(`somebody else waited for ${slowestMs.toFixed(0)} ms`);
+  if (slowestMs > LONGEST_PROBE_MS) violations.push(`another caller waited for ${slowestMs.toFixed(0)} ms`);
   const figures = Object.keys(KINDS).map(
     (kind) => [kind, summaryOf(openSockets.filter((each) => each.kind === kind))] as const,
   );
@@ -120,9 +120,9 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
     figures: {
       ...Object.fromEntries(figures),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
-      "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+      "others at the same time": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
       "the slowest of them": probes.slowest(),
-      "connections that found no place in a queue": turnedAway() - turnedAwayBefore,
+      "connections that found no place in a queue": listenOverflows() - overflowsBefore,
     },
   };
 }

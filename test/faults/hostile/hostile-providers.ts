@@ -103,7 +103,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
   const { peakBytes } = memoryOf(pid);
   const slowestMs = Math.max(...probeMs);
   if (peakBytes - idleBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(peakBytes - idleBytes)}`);
-  if (slowestMs > LONGEST_PROBE_MS) violations.push(`somebody else waited for ${slowestMs.toFixed(0)} ms`);
+  if (slowestMs > LONGEST_PROBE_MS) violations.push(`another caller waited for ${slowestMs.toFixed(0)} ms`);
   return {
     engine: "postgres",
     n,
@@ -113,7 +113,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
       "reached the provider": provider.reached(),
       answers: [...outcomes].map(([outcome, count]) => `${outcome}: ${count}`).join(", "),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
-      "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+      "others at the same time": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
       "the slowest of them": probes.slowest(),
     },
   };

@@ -69,7 +69,7 @@ export async function runHostileReplies({ n, isShort, say }: FaultOptions): Prom
       "reached the provider": provider.reached(),
       answers: [...outcomes].map(([outcome, count]) => `${outcome}: ${count}`).join(", "),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})${hasDied ? " until the process ended" : ""}`,
-      "others meanwhile": `${honest.requests} requests, ${honest.faults.length} failed, p50 ${honest.p50Ms.toFixed(1)} ms, p99 ${honest.p99Ms.toFixed(1)} ms, at most ${honest.maxMs.toFixed(0)} ms`,
+      "others at the same time": `${honest.requests} requests, ${honest.faults.length} failed, p50 ${honest.p50Ms.toFixed(1)} ms, p99 ${honest.p99Ms.toFixed(1)} ms, at most ${honest.maxMs.toFixed(0)} ms`,
     },
   };
 }

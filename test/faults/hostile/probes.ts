@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { askHttp } from "../ask-http.ts";
-import { beginStretch, type Stretch, toldTime } from "../processor-time.ts";
+import { beginStretch, type Stretch, describeTime } from "../processor-time.ts";
 
 const PROBE_MS = 100;
 
@@ -44,13 +44,13 @@ export function keepProbing(origin: string, secret: string, gatewayPid: number):
     slowest: () => {
       if (slowest === null) return "none";
       const { ms, askedAtMs, status, gateway, trial } = slowest;
-      return `${ms.toFixed(0)} ms (${status ?? "no answer"}), asked after ${(askedAtMs / 1_000).toFixed(1)} s; meanwhile the gateway ${toldTime(gateway)}, the trial itself ${toldTime(trial)}`;
+      return `${ms.toFixed(0)} ms (${status ?? "no answer"}), asked after ${(askedAtMs / 1_000).toFixed(1)} s; meanwhile the gateway ${describeTime(gateway)}, the trial itself ${describeTime(trial)}`;
     },
   };
 }
 
 /** Connections rejected by full listen queues, on the whole machine since it started. */
-export function turnedAway(): number {
+export function listenOverflows(): number {
   const [names = "", values = ""] = readFileSync("/proc/net/netstat", "latin1")
     .split("\n")
     .filter((line) => line.startsWith("TcpExt:"));

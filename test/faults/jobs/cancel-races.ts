@@ -21,7 +21,7 @@ interface Stored {
 }
 
 interface Race {
-  readonly told: string;
+  readonly cancelled: string;
   readonly final: string;
   readonly calls: number;
   readonly found: readonly string[];
@@ -63,7 +63,10 @@ export async function runCancelRaces({ n, seed }: Pick<FaultOptions, "n" | "seed
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, racer));
-    const counts = Object.groupBy(races, ({ told: cancelAnswer, final }) => `told ${cancelAnswer}, ended ${final}`);
+    const counts = Object.groupBy(
+      races,
+      ({ cancelled: cancelAnswer, final }) => `answered ${cancelAnswer}, ended ${final}`,
+    );
     return {
       engine: "postgres",
       n,
@@ -88,35 +91,36 @@ async function race(gateway: TestGateway, term: string, delayMs: number): Promis
   const stored = await read(gateway, jobId);
   const calls = gateway.sandbox.calls.filter(({ query }) => query.some(([, value]) => value === term)).length;
   return {
-    told: cancelAnswer.status,
+    cancelled: cancelAnswer.status,
     final: final.status,
     calls,
-    found: judgeRace({ told: cancelAnswer, final, again, stored, calls }),
+    found: judgeRace({ cancelled: cancelAnswer, final, again, stored, calls }),
   };
 }
 
 function judgeRace(race: {
-  readonly told: View;
+  readonly cancelled: View;
   readonly final: View;
   readonly again: View;
   readonly stored: Stored;
   readonly calls: number;
 }): readonly string[] {
-  const { told: cancelAnswer, final, again, stored, calls } = race;
+  const { cancelled: cancelAnswer, final, again, stored, calls } = race;
   const found: string[] = [];
   const fault = (text: string) => found.push(`${cancelAnswer.job_id} ${text}`);
   if (cancelAnswer.status === "processing") {
-    if (!cancelAnswer.cancel_requested) fault("was told processing without its flag");
-  } else if (cancelAnswer.status !== final.status) fault(`was told ${cancelAnswer.status} and ended ${final.status}`);
+    if (!cancelAnswer.cancel_requested) fault("was answered processing without its flag");
+  } else if (cancelAnswer.status !== final.status)
+    fault(`was answered ${cancelAnswer.status} and ended ${final.status}`);
   if (final.status !== "cancelled" && final.status !== "succeeded") fault(`ended ${final.status}`);
   if (final.status === "succeeded" && final.result === null) fault("succeeded with no result");
   if (final.status === "cancelled" && final.result !== null) fault("is cancelled and has a result");
-  if (again.status !== final.status) fault(`ended ${final.status}, and a second cancel was told ${again.status}`);
+  if (again.status !== final.status) fault(`ended ${final.status}, and a second cancel was answered ${again.status}`);
   if (stored.status !== final.status) fault(`was polled as ${final.status} and is stored as ${stored.status}`);
   if (stored.events !== 1) fault(`has ${stored.events} events`);
   if (calls > 1) fault(`was submitted ${calls} times`);
   if (final.status === "succeeded" && stored.charged !== 1) fault(`succeeded and was charged ${stored.charged} times`);
-  if (final.status === "cancelled" && stored.charged > calls) fault("was charged for a call that nobody received");
+  if (final.status === "cancelled" && stored.charged > calls) fault("was charged for a call that no provider received");
   return found;
 }
 

@@ -25,7 +25,7 @@ export function judgeJobs(
     const isEnded = ["succeeded", "failed", "cancelled"].includes(job.status);
     if (calls > 1) found.push(`${jobId} was submitted ${calls} times`);
     if (job.status === "succeeded" && calls !== 1) found.push(`${jobId} succeeded with ${calls} submissions`);
-    if (job.status === "cancelled") found.push(`${jobId} is cancelled, which nobody asked for`);
+    if (job.status === "cancelled") found.push(`${jobId} is cancelled without a request`);
     if (job.status === "failed" && !HONEST_CODES.has(job.code ?? "")) found.push(`${jobId} failed with ${job.code}`);
     if (isEnded && job.events !== 1) found.push(`${jobId} ended with ${job.events} events`);
     if (isEnded && job.ends !== 1) found.push(`${jobId} ended ${job.ends} times`);
@@ -41,12 +41,12 @@ export function judgeJobs(
 export function judgeDeliveries({ jobs }: Facts, { deliveries }: WebhookReceiver): readonly string[] {
   return jobs.flatMap(({ id, status, events }) => {
     const delivered = deliveries.get(id);
-    if (events === 0) return delivered === undefined ? [] : [`${id} was told of without an event`];
-    if (delivered === undefined) return [`${id} ended and nobody was told`];
+    if (events === 0) return delivered === undefined ? [] : [`${id} was delivered without an event`];
+    if (delivered === undefined) return [`${id} ended without a webhook delivery`];
     const found: string[] = [];
-    if (delivered.ids.size !== 1) found.push(`${id} was told of under ${delivered.ids.size} ids`);
+    if (delivered.ids.size !== 1) found.push(`${id} was delivered under ${delivered.ids.size} ids`);
     if (delivered.statuses.size !== 1 || !delivered.statuses.has(status))
-      found.push(`${id} is ${status} and was told as ${[...delivered.statuses].join(", ")}`);
+      found.push(`${id} is ${status} and was delivered as ${[...delivered.statuses].join(", ")}`);
     return found;
   });
 }

@@ -164,7 +164,7 @@ async function judgeAnswers(
       next += 1;
       const view = await readJob(client, job);
       if (view === null) found.push(`${job.jobId} was accepted, and its poll is a 404`);
-      else if (view.status !== byId.get(job.jobId)?.status) found.push(`${job.jobId} is told as ${view.status}`);
+      else if (view.status !== byId.get(job.jobId)?.status) found.push(`${job.jobId} is reported as ${view.status}`);
       else if (view.status === "succeeded" && view.result === null) found.push(`${job.jobId} succeeded with no result`);
     }
   };

@@ -105,7 +105,7 @@ export async function runUnreadAnswers({ n, isShort, say }: FaultOptions): Promi
       "readers of large answers disconnected": disconnected.large,
       "readers of small answers disconnected": disconnected.small,
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(grownBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
-      "others meanwhile": `${honest.requests} requests, ${honest.faults.length} failed, p50 ${honest.p50Ms.toFixed(1)} ms, p99 ${honest.p99Ms.toFixed(1)} ms, at most ${honest.maxMs.toFixed(0)} ms`,
+      "others at the same time": `${honest.requests} requests, ${honest.faults.length} failed, p50 ${honest.p50Ms.toFixed(1)} ms, p99 ${honest.p99Ms.toFixed(1)} ms, at most ${honest.maxMs.toFixed(0)} ms`,
       "polls of a small job of the same workspace": `${polls.requests}, ${polls.faults.length} failed, p50 ${polls.p50Ms.toFixed(1)} ms, p99 ${polls.p99Ms.toFixed(1)} ms`,
     },
   };

@@ -152,7 +152,7 @@ export async function unprivileged(): Promise<RunAs> {
     const user = users.find(([name]) => name === account);
     if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) };
   }
-  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
+  throw new Error('PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody" to run it as.');
 }
 
 export async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {

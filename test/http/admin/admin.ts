@@ -90,7 +90,7 @@ export function auditRows({ database }: Pick<TestGateway, "database">) {
   return database.db.selectFrom("audit_log").selectAll().orderBy("id").execute();
 }
 
-/** Refused as told, and nothing has been recorded. */
+/** Refused as expected, and nothing has been recorded. */
 export async function refuses(
   gateway: TestGateway,
   [status, code]: readonly [number, string],

@@ -38,7 +38,7 @@ test("tenancy.audit-read: the operator reads all entries, filtered by workspace,
   );
   assert.deepEqual((await entries(`/admin/v1/audit?target=${id}&from=${latest?.at ?? ""}`)).data, [latest]);
   assert.deepEqual((await entries(`/admin/v1/audit?target=${id}&to=2020-01-01T00:00:00Z`)).data, []);
-  assert.equal((await call(gateway, "GET", "/admin/v1/audit?workspace=nobody")).code, "NOT_FOUND");
+  assert.equal((await call(gateway, "GET", "/admin/v1/audit?workspace=unknown")).code, "NOT_FOUND");
 });
 
 test("tenancy.audit-read, admin.mirrored: a workspace's administrator reads its own entries on the public listener, the operator the same on the admin listener", async () => {
@@ -53,7 +53,7 @@ test("tenancy.workspace-admin: a member is refused, and another workspace's audi
   assert.equal((await call(gateway, "GET", "/workspace/acme/audit", { key: KEY })).code, "FORBIDDEN");
   const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
   const foreign = await call(gateway, "GET", "/workspace/acme/audit", { key: OTHER_ADMIN_KEY });
-  const missing = await call(gateway, "GET", "/workspace/nobody/audit", { key: OTHER_ADMIN_KEY });
+  const missing = await call(gateway, "GET", "/workspace/unknown/audit", { key: OTHER_ADMIN_KEY });
   assert.deepEqual([foreign.status, strip(foreign.text)], [404, strip(missing.text)]);
 });
 
@@ -64,7 +64,7 @@ test("tenancy.audit-removed: a removed workspace's chain is verified by its id; 
   assert.equal((await call(gateway, "DELETE", "/admin/v1/workspaces/gone")).status, 200);
   const removed = viewOf(auditVerification, await verify(id));
   assert.deepEqual([removed.ok, removed.chains, removed.entries], [true, 1, 2]);
-  for (const unknown of ["gone", "acmee", "ws_nobody"])
+  for (const unknown of ["gone", "acmee", "ws_unknown"])
     assert.equal((await verify(unknown)).code, "NOT_FOUND", unknown);
 });
 

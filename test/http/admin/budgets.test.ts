@@ -56,7 +56,7 @@ test("budgets.change, admin.etag-stable, admin.own-below-file: a budget of the f
 test("budgets.soft-limit: from its soft limit on each report of a budget says so, and nothing is refused for it", async () => {
   const body = { limit_audio_seconds: 20, soft_limit: 0.5 };
   assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
-  const told = async () => {
+  const reports = async () => {
     const { usage } = viewOf(budgetView, await call(gateway, "GET", `${BUDGETS}/day`));
     const limits = limitsReport.parse((await get(gateway.origin, "/v1/melimits", KEY)).json);
     const report = usageReport.parse((await get(gateway.origin, "/v1/usage", KEY)).json);
@@ -64,9 +64,9 @@ test("budgets.soft-limit: from its soft limit on each report of a budget says so
   };
   const ask = async () => (await postForm(gateway.origin, { key: KEY })).status;
   assert.equal(await ask(), 200);
-  assert.deepEqual(await told(), [false, false, false]);
+  assert.deepEqual(await reports(), [false, false, false]);
   assert.equal(await ask(), 200);
-  assert.deepEqual(await told(), [true, true, true]);
+  assert.deepEqual(await reports(), [true, true, true]);
   assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
 });
 
@@ -75,15 +75,15 @@ test("budgets.forecast: app and administrators read the same forecast, and none 
   const body = { limit_audio_seconds: 30, limit_usd: "1" };
   assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
   assert.equal((await postForm(gateway.origin, { key: KEY })).status, 200);
-  const told = async () => {
+  const reports = async () => {
     const read = await call(gateway, "GET", `${BUDGETS}/day`);
     const report = usageReport.parse((await get(gateway.origin, "/v1/usage", KEY)).json);
     return { tag: etagOf(read), forecasts: [viewOf(budgetView, read).usage.forecast, report.budgets[0]?.forecast] };
   };
-  const early = await told();
+  const early = await reports();
   assert.deepEqual(early.forecasts, [null, null]);
   await setClock(gateway.database, "2026-11-11T03:00:00Z");
-  const later = await told();
+  const later = await reports();
   // 7.378 s in three hours are 59.024 s in a day; 30 s of them in 12 h 11 min 54.340 s.
   const forecast = {
     spent_usd: "0.00",

@@ -138,7 +138,7 @@ test("admin.explain-scope: an administrator explains their own apps, keys and dr
 
 test("admin.explain-fields: an invalid field is refused by its name, in the words of the public API", async () => {
   const mobile = { app: "acme/mobile" };
-  const admin = await make<KeyView>("keys", { role: "admin", name: "nobody's" });
+  const admin = await make<KeyView>("keys", { role: "admin", name: "stranger's" });
   // More than a request may hold of both together.
   const terms = (kind: string) => Array.from({ length: 600 }, (_, n) => `${kind} ${n}`);
   for (const [body, code, param] of [

@@ -179,18 +179,18 @@ test("keys.last-used: the last use is written for all keys at once", async () =>
 
 test("keys.last-used: a use that could not be written is written with the next", async () => {
   const made = await make({ app: "notes" });
-  let isAway = true;
+  let isUnavailable = true;
   const db = new Proxy(gateway.database.db, {
     get: (target, name) => {
-      if (name === "getExecutor" && isAway) throw new Error("the database is away");
+      if (name === "getExecutor" && isUnavailable) throw new Error("the database is unavailable");
       const found: unknown = Reflect.get(target, name, target);
       return typeof found === "function" ? (found.bind(target) as unknown) : found;
     },
   });
   const use = createKeyUse(withSystemAccess(gateway.database, { db }));
   use.note(brand("key", made.id));
-  await assert.rejects(use.flush(), /away/u);
-  isAway = false;
+  await assert.rejects(use.flush(), /the database is unavailable/u);
+  isUnavailable = false;
   await use.flush();
   const shown = viewOf(keyView, await call(gateway, "GET", `${PATH}/${made.id}`));
   assert.notEqual(shown.last_used_at, null);

@@ -96,7 +96,7 @@ test("routing.pause-refusal: where no other target is eligible the request is re
   assert.deepEqual([refused.headers.get("x-should-retry"), refused.headers.get("retry-after")], ["true", "60"]);
   assert.match(refused.text, new RegExp(`paused manually until ${paused.until} or until it is resumed earlier`, "u"));
   assert.doesNotMatch(refused.text, new RegExp(`${REASON}|${longer.until}`, "u"));
-  // The end is near, and the clock of this process is what tells.
+  // The end is near, and the clock of this process decides.
   aheadMs = PAUSE_SECONDS.usual * 1000 - 7_500;
   const later = await postForm(here.origin);
   assert.ok(Number(later.headers.get("retry-after")) <= 8, later.headers.get("retry-after") ?? "");
@@ -133,7 +133,7 @@ test("admin.pause-duration: a pause ends by itself at its time, by a process's o
     const version = () => here.database.db.selectFrom("directory_state").select("version").executeTakeFirst();
     const known = await version();
     await sweepPauses(here.database);
-    assert.deepEqual(await version(), known, "a sweep that found nothing had every process read anew");
+    assert.deepEqual(await version(), known, "a sweep that found nothing made every process reload");
   } finally {
     await shiftClock(here.database, 0);
   }
@@ -244,7 +244,7 @@ test("admin.pause-scope, tenancy.accounts: administrators pause their workspace'
     routingDecision.parse((await postForm(here.origin, { key, fields: { dry_run: "true" } })).json).candidates[0];
   assert.deepEqual([(await decided(KEY))?.paused_until, (await decided(OTHER_KEY))?.health], [paused.until, "healthy"]);
 
-  // What is the platform's is not theirs, nor is another workspace's.
+  // Shared objects are not theirs, nor are another workspace's.
   await refuses(here, [404, "NOT_FOUND"], () => call(here, "POST", `${ACME}/connections/oa/pause`, { body: {} }));
   for (const [key, path, status] of [
     [ADMIN_KEY, `/workspace/other/connections/dg/pause`, 404],

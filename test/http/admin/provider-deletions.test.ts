@@ -116,14 +116,14 @@ test("admin.work-scope: the operator reads one workspace's deletions on either l
     (await everySubject()).filter((subject) => subject !== "req_4"),
   );
   assert.deepEqual(await subjects("/admin/v1/provider-deletions?workspace=other"), ["req_theirs"]);
-  assert.equal((await call(gateway, "GET", "/admin/v1/provider-deletions?workspace=nobody")).code, "NOT_FOUND");
+  assert.equal((await call(gateway, "GET", "/admin/v1/provider-deletions?workspace=unknown")).code, "NOT_FOUND");
 });
 
 test("admin.work-scope: a member is refused, and another workspace's list is the 404 of one that does not exist", async () => {
   assert.equal((await call(gateway, "GET", PATH, { key: KEY })).code, "FORBIDDEN");
   const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
   const foreign = await call(gateway, "GET", PATH, { key: OTHER_ADMIN_KEY });
-  const missing = await call(gateway, "GET", "/workspace/nobody/provider-deletions", { key: OTHER_ADMIN_KEY });
+  const missing = await call(gateway, "GET", "/workspace/unknown/provider-deletions", { key: OTHER_ADMIN_KEY });
   assert.deepEqual([foreign.status, strip(foreign.text)], [404, strip(missing.text)]);
   assert.deepEqual(await subjects("/workspace/other/provider-deletions", OTHER_ADMIN_KEY), ["req_theirs"]);
 });

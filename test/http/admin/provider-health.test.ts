@@ -82,7 +82,7 @@ test("metrics.health-durations: no more errors of one model are listed than the 
   await connect(here, PLATFORM, { id: "dg3", kind: "deepgram", api_key: "s", base_url: here.sandbox.deepgramUrl });
   await publish(here, PLATFORM, { id: "failing", targets: targets(["dg3", "nova-3"]) });
   const key = await keyOn(here, "failing");
-  // 400 says nothing of the model, so that it never rests.
+  // 400 says nothing of the model, so its circuit never opens.
   here.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 } });
   const ids: string[] = [];
   for (let calls = 0; calls < HEALTH_LIMITS.errors + 2; calls += 1)

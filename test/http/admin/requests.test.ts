@@ -152,7 +152,7 @@ test("requests.list-invalid: an unknown filter, an impossible time and a cursor 
     const answer = await call(gateway, "GET", `/admin/v1/requests?${query}`);
     assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], query);
   }
-  assert.equal((await call(gateway, "GET", "/admin/v1/requests?workspace=nobody")).code, "NOT_FOUND");
+  assert.equal((await call(gateway, "GET", "/admin/v1/requests?workspace=unknown")).code, "NOT_FOUND");
   assert.equal((await call(gateway, "GET", "/workspace/acme/requests?workspace=other")).code, "INVALID_REQUEST");
 });
 
@@ -163,7 +163,7 @@ test("requests.administrators: a workspace's administrator sees its own requests
   assert.deepEqual(idsOf(await list("/workspace/other/requests", OTHER_ADMIN_KEY)), [ids.theirs]);
   assert.equal((await call(gateway, "GET", "/workspace/acme/requests", { key: KEY })).code, "FORBIDDEN");
   const strip = ({ status, text }: Answer) => [status, text.replaceAll(/req_[0-9a-z]{26}/g, "req")];
-  const missing = await call(gateway, "GET", "/workspace/nobody/requests", { key: OTHER_ADMIN_KEY });
+  const missing = await call(gateway, "GET", "/workspace/unknown/requests", { key: OTHER_ADMIN_KEY });
   assert.equal(missing.status, 404);
   const foreign = await call(gateway, "GET", "/workspace/acme/requests", { key: OTHER_ADMIN_KEY });
   assert.deepEqual(strip(foreign), strip(missing));
@@ -202,6 +202,6 @@ test("usage.operator: the operator's usage covers all workspaces, by workspace o
   const busy = all.data.find(({ attempts }) => attempts === 3);
   assert.equal((await usage("workspace=acme")).totals[0]?.attempts, 3);
   assert.equal((await usage(`workspace=${busy?.workspace}`)).totals[0]?.attempts, 3);
-  assert.equal((await call(gateway, "GET", "/admin/v1/usage?workspace=nobody")).code, "NOT_FOUND");
+  assert.equal((await call(gateway, "GET", "/admin/v1/usage?workspace=unknown")).code, "NOT_FOUND");
   assert.equal((await call(gateway, "GET", "/admin/v1/usage", { key: ADMIN_KEY })).code, "FORBIDDEN");
 });

@@ -25,7 +25,7 @@ export interface World {
   readonly gateway: TestGateway;
   readonly acme: Tenant;
   readonly other: Tenant;
-  /** The platform's own objects. */
+  /** The shared objects. */
   readonly platform: Readonly<Record<string, string>>;
   /** What names nothing at all, of the form that such a name has. */
   readonly missing: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export async function openTenancyWorld(): Promise<World> {
       });
       return file;
     },
-    // Receivers have an address, and nobody answers there.
+    // Receivers have an address, and no host answers there.
     network: { resolve: async () => ["93.184.216.34"], connect: () => Promise.reject(new ConnectFailure("connect")) },
   });
   opened.defer(() => gateway.close());
@@ -157,7 +157,7 @@ async function makePlatform(gateway: TestGateway): Promise<Readonly<Record<strin
 }
 
 /** It may be tried. */
-const NOBODYS_ACCOUNT = { kind: "deepgram", api_key: "taken-secret", base_url: "https://taken.invalid" };
+const UNUSED_ACCOUNT = { kind: "deepgram", api_key: "taken-secret", base_url: "https://taken.invalid" };
 
 /** A body that each operation would take: what is refused is refused for whose object it names. */
 export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => object | FormData>> = {
@@ -177,8 +177,8 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   replaceKey: () => ({ name: "taken" }),
   rotateKey: () => ({ overlap_seconds: 60 }),
   putBudget: () => ({ limit_tokens: 1_000_000 }),
-  createConnection: ({ name }) => ({ id: name, ...NOBODYS_ACCOUNT }),
-  replaceConnection: () => NOBODYS_ACCOUNT,
+  createConnection: ({ name }) => ({ id: name, ...UNUSED_ACCOUNT }),
+  replaceConnection: () => UNUSED_ACCOUNT,
   pauseConnection: () => ({}),
   resumeConnection: () => ({}),
   rotateConnectionCredential: () => ({ api_key: "taken-secret" }),
@@ -192,7 +192,7 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   createPlan: ({ name }) => ({ id: name }),
   replacePlan: () => ({ monthly_chat_tokens: 7 }),
   grantCredits: () => ({ amount_usd: "1", note: "for the matrix" }),
-  // Whose request it is about stands in the body and not in the path: explain.test.ts has the rows of that.
+  // The owner of the request is in the body and not in the path: explain.test.ts has the rows of that.
   explainRequest: () => ({ task: "chat" }),
   callMcp: () => ({ jsonrpc: "2.0", id: 1, method: "ping" }),
   applyConfiguration: () => ({ dry_run: true }),

@@ -32,7 +32,7 @@ interface Answer {
   readonly rest: string;
 }
 
-/** The files of a page are nobody's. */
+/** The files of a page belong to no workspace. */
 const PAGE_FILES: ReadonlySet<EndpointContract> = new Set([
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
@@ -144,7 +144,7 @@ test("tenancy.foreign-is-missing: a foreign object and a missing one have one an
     for (const [at, name] of names.entries()) {
       if (name === "tenant_id" || name === "plan_id" || SEES_ALL.has(nameOf(endpoint))) continue;
       if (at === names.length - 1 && MAKES.has(endpoint.operationId)) continue;
-      // What stands before it in the path is the caller's own, what stands behind it is really there.
+      // What comes before it in the path is the caller's own, what comes after it exists.
       const own = isOperators(endpoint) && !isMirrored(endpoint) ? world.platform : other.objects;
       const upTo = Object.fromEntries(names.slice(0, at).map((each) => [each, own[each] ?? ""]));
       const pair = (who: string) => ({
@@ -189,7 +189,7 @@ test("tenancy.lists: no list or answer of another app, or of another workspace, 
       : [[OTHER_KEY, names] as const, [OTHER_ADMIN_KEY, names] as const, [SECOND_APP_KEY, ofApp] as const];
     for (const [key, hidden] of callers) {
       const { rest } = await ask(endpoint, key, { ...platform, ...other.objects });
-      for (const [kind, name] of hidden) assert.ok(!rest.includes(name), `${nameOf(endpoint)} tells a ${kind}`);
+      for (const [kind, name] of hidden) assert.ok(!rest.includes(name), `${nameOf(endpoint)} reveals a ${kind}`);
     }
   }
 });
@@ -223,7 +223,7 @@ test("tenancy.owners-admitted: owners reach every endpoint of the matrix", async
   }
 });
 
-/** Of this very exchange: whether a connection is kept tells how much of an upload had been read when it was refused. */
+/** Of this very exchange: whether a connection is kept shows how much of an upload had been read when it was refused. */
 const OF_THE_EXCHANGE = new Set(["date", "x-request-id", "connection", "keep-alive"]);
 const NOT_FOUND = ["NOT_FOUND", "JOB_NOT_FOUND"];
 const FORBIDDEN = ["FORBIDDEN"];

@@ -89,7 +89,7 @@ test("admin.jobs: jobs by state, app and workspace, page by page, each once", as
   assert.deepEqual(await idsAt("/admin/v1/jobs?status=failed"), [ids.failed]);
   assert.deepEqual(await idsAt("/workspace/acme/jobs?status=failed"), [ids.failed]);
   assert.deepEqual(await idsAt("/workspace/acme/jobs?status=queued"), []);
-  assert.deepEqual(await idsAt("/workspace/acme/jobs?app=app_of_nobody"), []);
+  assert.deepEqual(await idsAt("/workspace/acme/jobs?app=app_unknown"), []);
   assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.failed}`), [ids.failed]);
   assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.failed}&status=succeeded`), []);
   assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.theirs}`), []);
@@ -112,7 +112,7 @@ test("admin.work-scope: administrators see their own workspace's jobs; the opera
   const foreignApp = (await jobsAt("/admin/v1/jobs?workspace=other")).data[0]?.app;
   assert.deepEqual(await idsAt(`/workspace/acme/jobs?app=${foreignApp}`), []);
   assert.equal((await call(gateway, "GET", "/workspace/acme/jobs", { key: KEY })).code, "FORBIDDEN");
-  const missing = await call(gateway, "GET", "/workspace/nobody/jobs", { key: OTHER_ADMIN_KEY });
+  const missing = await call(gateway, "GET", "/workspace/unknown/jobs", { key: OTHER_ADMIN_KEY });
   const foreign = await call(gateway, "GET", "/workspace/acme/jobs", { key: OTHER_ADMIN_KEY });
   assert.deepEqual(withoutRequestId(foreign), withoutRequestId(missing));
   assert.equal(missing.status, 404);
@@ -150,7 +150,7 @@ test("api.unknown-query, api.cursor-own-list: unknown filters and cursors of oth
     const answer = await call(gateway, "GET", path);
     assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], path);
   }
-  for (const path of ["/admin/v1/jobs?workspace=nobody", "/admin/v1/deliveries?workspace=nobody"])
+  for (const path of ["/admin/v1/jobs?workspace=unknown", "/admin/v1/deliveries?workspace=unknown"])
     assert.equal((await call(gateway, "GET", path)).code, "NOT_FOUND", path);
   for (const path of ["/admin/v1/jobs", "/admin/v1/deliveries"]) {
     assert.equal((await call(gateway, "GET", path, { key: ADMIN_KEY })).code, "FORBIDDEN", path);

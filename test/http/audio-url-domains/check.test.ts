@@ -66,8 +66,8 @@ test("remote-audio.check-visibility, remote-audio.opaque-name: SSRF-413: adminis
   assert.deepEqual(seen.listed, { entry: "global.example", owner: "platform" });
   assert.ok(!JSON.stringify(seen).includes(PRIVATE));
   assert.equal(seen.addresses, undefined);
-  await domainsClient(() => remote).put(OTHER_ADMIN_KEY, { domains: ["nobody.example"] }, "other");
-  const unresolved = await checked("https://nobody.example/", { key: OTHER_ADMIN_KEY, tenant: "other" });
+  await domainsClient(() => remote).put(OTHER_ADMIN_KEY, { domains: ["unresolved.example"] }, "other");
+  const unresolved = await checked("https://unresolved.example/", { key: OTHER_ADMIN_KEY, tenant: "other" });
   assert.deepEqual(unresolved.rules.at(-1), seen.rules.at(-1), "unknown and private names look alike");
   const full = await checked(url, { key: OPERATOR_KEY });
   assert.deepEqual(full.addresses, [PRIVATE]);

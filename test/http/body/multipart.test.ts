@@ -218,7 +218,7 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ["a body cut inside the file", form([file(AUDIO)]).subarray(0, 3_000), null],
   ["a closing boundary cut in its middle", form([file(AUDIO)], `--${BOUNDARY}-`), null],
   [
-    "a boundary line that goes on",
+    "a boundary line that continues",
     Buffer.concat([form([file(AUDIO)], ""), Buffer.from(`--${BOUNDARY}x\r\n`), form([])]),
     null,
   ],

@@ -18,7 +18,7 @@ const BOTH_KEY = "key-of-a-workspace-with-them-both";
 const BYOK_KEY = "key-of-a-workspace-with-its-own";
 const FREE_KEY = "key-of-a-workspace-without-one";
 const NARROW_KEY = "key-of-the-app-with-few-tokens";
-const TOLD_KEY = "key-of-the-app-that-is-told-01";
+const REPORTED_KEY = "key-of-the-app-that-is-reported-01";
 const WIDE_KEY = "key-of-the-app-with-more-tokens";
 const PRICED_KEY = "key-of-an-app-on-a-priced-model";
 const UNPRICED_KEY = "key-of-an-app-on-an-unpriced-1";
@@ -74,7 +74,7 @@ before(async () => {
           quotas: {
             apps: {
               narrow: month(NARROW_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 23 } }),
-              told: month(TOLD_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 1000 } }),
+              reported: month(REPORTED_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 1000 } }),
               forecast: month(FORECAST_KEY, { limit_tokens: 77_777 }),
               wide: month(WIDE_KEY, { limit_tokens: 100_000 }, { quota: { tokens_per_minute: 40 } }),
             },
@@ -298,7 +298,7 @@ test("chat.token-quota, quotas.token-correction: tokens_per_minute counts what a
 });
 
 test("chat.token-quota, quotas.rate-limit-fields: an answer reports the tokens that are left, a stream as it begins", async () => {
-  const key = TOLD_KEY;
+  const key = REPORTED_KEY;
   const policy = '"tokens";q=1000;w=60;qu="tokens"';
   // 10 of input; the rest of what was set aside comes back.
   const plain = await postChat(gateway.origin, { max_tokens: 90 }, { key });

@@ -192,8 +192,8 @@ for (const { name, behave, outcome, code } of AFTER_CONTENT) {
     assert.equal(streamed.status, 200);
     assert.deepEqual(names(streamed), ["chat.started", "chat.delta", "error"]);
     assert(!streamed.broke, "the stream ends regularly after its error");
-    const { error: told } = errorBody.parse(streamed.events.at(-1)?.data);
-    assert.deepEqual([told.code, told.request_id], [code, streamed.headers.get("x-request-id")]);
+    const { error: thrown } = errorBody.parse(streamed.events.at(-1)?.data);
+    assert.deepEqual([thrown.code, thrown.request_id], [code, streamed.headers.get("x-request-id")]);
     assert.equal(gateway.second.calls.length, 0);
     const [attempt, ...others] = await attemptsOf(gateway);
     assert.equal(others.length, 0);

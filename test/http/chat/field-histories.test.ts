@@ -1,5 +1,5 @@
-// Histories that other backends wrote, and the state that a provider wants back with the next turn: taken on both endpoints, sent to
-// targets that want it, left out for the others with a warning.
+// Histories that other backends wrote, and the state that a provider needs back with the next turn: accepted on both endpoints, sent to
+// targets that want it, omitted for the others with a warning.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type ChatAnswer, chatAnswer } from "../../../src/contract/chat/chat-answer.ts";

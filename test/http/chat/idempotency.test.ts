@@ -77,8 +77,8 @@ test("chat.idempotent-conflict, chat.idempotent-detached: while the first runs: 
   const left = new AbortController();
   const asked = postChat(gateway.origin, {}, { headers, signal: left.signal });
   await arrived.promise;
-  const meanwhile = await postChat(gateway.origin, {}, { headers });
-  assert.deepEqual([meanwhile.status, meanwhile.code], [409, "IDEMPOTENCY_REPLAY_IN_PROGRESS"]);
+  const concurrent = await postChat(gateway.origin, {}, { headers });
+  assert.deepEqual([concurrent.status, concurrent.code], [409, "IDEMPOTENCY_REPLAY_IN_PROGRESS"]);
   left.abort();
   await assert.rejects(asked);
   goOn.resolve();

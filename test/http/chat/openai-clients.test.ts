@@ -41,7 +41,7 @@ const RESULT = { role: "tool", tool_call_id: "call_1", content: "sunny" };
 const TOOLS = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
 const CALLED = { role: "assistant", content: null, tool_calls: [CALL] };
 
-const BESIDE: readonly (readonly [string, object, object])[] = [
+const OTHER_MEMBERS: readonly (readonly [string, object, object])[] = [
   ["a tool message's name, as LangChain sends it", CALLED, { ...RESULT, name: "weather" }],
   ["the index of a call of a stream", { ...CALLED, tool_calls: [{ index: 0, ...CALL }] }, RESULT],
   [
@@ -55,7 +55,7 @@ const BESIDE: readonly (readonly [string, object, object])[] = [
   ],
   ["what the client read in a text", { ...CALLED, parsed: { city: "Rome" } }, RESULT],
 ];
-for (const [name, called, result] of BESIDE) {
+for (const [name, called, result] of OTHER_MEMBERS) {
   test(`compatible.unused-members: ${name} is accepted and not used`, async () => {
     const { messages } = await sent({ tools: TOOLS, messages: [...HELLO, called, result] });
     assert.deepEqual(messages, [...HELLO, CALLED, RESULT]);

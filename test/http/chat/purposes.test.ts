@@ -157,7 +157,7 @@ test("routing.purpose-label, compatible.model-selects-purpose, compatible.model-
   }
 });
 
-for (const [told, key, fields, [effort, verbosity], warnings] of [
+for (const [title, key, fields, [effort, verbosity], warnings] of [
   ["a model that takes them is sent them", THINKING_KEY, {}, ["high", "low"], null],
   ["a model that does not is asked without, and the headers say so", undefined, {}, [], "PREFERENCE_DROPPED"],
   [
@@ -168,7 +168,7 @@ for (const [told, key, fields, [effort, verbosity], warnings] of [
     "PREFERENCE_DROPPED",
   ],
 ] as const) {
-  test(`compatible.effort: reasoning_effort and verbosity of OpenAI's clients: ${told}`, async () => {
+  test(`compatible.effort: reasoning_effort and verbosity of OpenAI's clients: ${title}`, async () => {
     const path = "/v1/chat/completions";
     const asked = { model: "auto", reasoning_effort: "high", verbosity: "low", ...fields };
     const reply = await postChat(gateway.origin, asked, { path, ...(key === undefined ? {} : { key }) });

@@ -8,7 +8,7 @@ import { beginStream, chunk, endStream, type UpstreamCall } from "../../harness/
 import { neverResting } from "../../harness/gateway.ts";
 import { type ChatGateway, startChatGateway } from "./chat-gateway.ts";
 
-/** No process of a machine that is only busy stands still for as long. */
+/** No process of a machine that is only busy stalls for as long. */
 const IDLE_MS = 3_000;
 
 let gateway: ChatGateway;

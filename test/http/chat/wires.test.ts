@@ -25,7 +25,7 @@ const TOOLS = [
 ];
 
 const targetOf = (wire: WireName): string => `${wire}/${MODELS[wire]}`;
-/** A route per wire, and one per wire that begins there and goes on to the others. */
+/** A route per wire, and one per wire that begins there and continues to the others. */
 const ROUTES = [...WIRES, ...WIRES.map((wire) => `from-${wire}` as const)];
 const keyOf = (wire: (typeof ROUTES)[number]): string => `key-of-the-app-on-${wire}-000001`;
 

@@ -157,7 +157,7 @@ for (const [how, leave] of [
         return {
           status: 101,
           body: {
-            session: () => assert.fail("nobody is there to talk to"),
+            session: () => assert.fail("the client is gone"),
             release: async () => released.resolve(),
           },
         };

@@ -85,7 +85,7 @@ function createClock() {
   };
 }
 
-/** Comes back when the kernel's buffers are full and what the source has `done` stands still. */
+/** Resolves when the kernel's buffers are full and what the source has `done` no longer grows. */
 async function askAndNotRead(port: number, done: () => number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.write(HEAD);
@@ -113,7 +113,7 @@ test("api.events-back-pressure, api.events-end: a reader who does not read holds
   }
   const { port } = await startEdge(t, { handle: streaming(endless()) });
   const socket = await askAndNotRead(port, () => made);
-  assert(made < 5_000, `${made} events of 10 kB were made for nobody`);
+  assert(made < 5_000, `${made} events of 10 kB were made without a reader`);
   socket.destroy();
   await ended.promise;
 });
@@ -136,7 +136,7 @@ test("api.events-back-pressure: events that came together are written no faster 
   }
   const { port } = await startEdge(t, { handle: streaming(together()) });
   const socket = await askAndNotRead(port, () => worded);
-  assert(worded < 5_000, `${worded} events of 10 kB were worded for nobody`);
+  assert(worded < 5_000, `${worded} events of 10 kB were serialised without a reader`);
   socket.destroy();
   await ended.promise;
 });

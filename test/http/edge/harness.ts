@@ -58,7 +58,7 @@ export interface EdgeOptions {
   readonly handle?: (context: HandlerContext) => Promise<Reply>;
   /** Answers GET /v1/live, a WebSocket; without it there is none. */
   readonly live?: (context: HandlerContext) => Promise<Reply>;
-  /** Told of the end of each record of GET /v1/live. */
+  /** Called at the end of each record of GET /v1/live. */
   readonly onRecorded?: (end: RecordEnd) => void;
 }
 

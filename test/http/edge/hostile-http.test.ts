@@ -272,7 +272,7 @@ test("api.accept-burst: 700 callers that connect at one moment all find a place:
       connected += 1;
     });
   }
-  // On loopback the kernel has shaken hands by the end of the call; whom it dropped it hears again after a second.
+  // On loopback the kernel has completed the handshake by the end of the call; a connection that it dropped tries again after a second.
   for (let turn = 0; turn < 5_000 && connected < sockets.length; turn += 1) await nextTurn();
   for (const socket of sockets) socket.destroy();
   assert.equal(connected, 700);

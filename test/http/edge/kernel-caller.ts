@@ -15,7 +15,7 @@ interface CallerData {
 export interface KernelCaller extends AsyncDisposable {
   /** Returns when both requests are written; nothing of this thread runs meanwhile. */
   sendBoth(): void;
-  /** What came back on each until it was closed. */
+  /** What was received on each until it was closed. */
   answers(): Promise<readonly string[]>;
 }
 

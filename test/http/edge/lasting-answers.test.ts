@@ -20,7 +20,7 @@ const ENDED = "an end";
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    // A job that nobody works on does not end either.
+    // A job without a worker does not end either.
     works: false,
     file: (sandbox) => {
       const file = jobsFile(sandbox);

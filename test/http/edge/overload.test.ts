@@ -47,7 +47,7 @@ function announce({ path, bytes, key = KEY }: Head): ClientRequest {
   return sent;
 }
 
-/** Told to go on: admitted, and its body waited for. */
+/** Answered with 100 Continue: admitted, and its body waited for. */
 async function admitted(head: Head): Promise<Disposable> {
   const sent = announce(head);
   await once(sent, "continue");
@@ -89,8 +89,11 @@ for (const [what, head, most] of [
 /** Another's end is seen a moment after it. */
 async function admittedSoon(head: Head): Promise<Disposable> {
   const sent = announce(head);
-  const told = await Promise.race([once(sent, "continue").then(() => true), once(sent, "response").then(() => false)]);
-  if (told) return { [Symbol.dispose]: () => sent.destroy() };
+  const continued = await Promise.race([
+    once(sent, "continue").then(() => true),
+    once(sent, "response").then(() => false),
+  ]);
+  if (continued) return { [Symbol.dispose]: () => sent.destroy() };
   sent.destroy();
   return admittedSoon(head);
 }

@@ -104,7 +104,7 @@ test("api.body-rate: BAD-101: a body that stops: 408 after grace time and one wi
   assertError(reply, 408, "REQUEST_TIMEOUT");
   assert.equal(reply?.headers["connection"], "close");
   assert.ok(signal.aborted);
-  // Whoever still reads the body is released, so that spool file and slot are freed.
+  // A handler that still reads the body is released, so that spool file and slot are freed.
   assert.ok((await ended.promise) instanceof Error);
 });
 

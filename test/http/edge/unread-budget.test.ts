@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { mock, test } from "node:test";
 import { createUnreadBudget } from "../../../src/http/reply/unread-budget.ts";
 
-/** A connection with an answer of `total` bytes, of which its reader takes what it is told to. */
+/** A connection with an answer of `total` bytes, of which its reader takes as much as the test says. */
 function connection(total: number) {
   let waiting = total;
   let destroyed = false;

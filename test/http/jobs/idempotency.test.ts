@@ -140,14 +140,14 @@ for (const isCutAgain of [false, true]) {
 for (const key of [null, "never-confirmed"]) {
   test(`jobs.submit-unconfirmed: a submission ${key === null ? "without a key" : "under a key"} that no look-up can confirm is 503, ${key === null ? "and not to be repeated blindly" : "and its retry under the same key finds the job"}`, async () => {
     const { database } = gateway;
-    let isAway = false;
+    let isUnavailable = false;
     let nowMs = Date.now();
     const inWorkspace: OpenDatabase["inWorkspace"] = async (workspaceId, work) => {
-      if (isAway) nowMs += 31_000;
-      if (isAway) throw sessionCut();
+      if (isUnavailable) nowMs += 31_000;
+      if (isUnavailable) throw sessionCut();
       const result = await database.inWorkspace(workspaceId, work);
-      isAway = isSubmission(result);
-      if (isAway) throw sessionCut();
+      isUnavailable = isSubmission(result);
+      if (isUnavailable) throw sessionCut();
       return result;
     };
     const second = await startGateway({
@@ -158,7 +158,7 @@ for (const key of [null, "never-confirmed"]) {
     });
     const headers = key === null ? {} : { "idempotency-key": key };
     const answer = await postForm(second.origin, { path: JOBS, headers });
-    isAway = false;
+    isUnavailable = false;
     assert.deepEqual(
       [answer.status, answer.code, answer.headers.get("x-should-retry"), answer.headers.get("retry-after")],
       key === null ? [503, "OVERLOADED", "false", null] : [503, "OVERLOADED", "true", "2"],
@@ -169,7 +169,7 @@ for (const key of [null, "never-confirmed"]) {
       assert.equal(again.job_id, made?.id);
     }
     await second.close();
-    // Its recording was not taken away.
+    // Its recording was not deleted.
     assert.equal((await ended(gateway.origin, made?.id ?? "")).status, "succeeded");
   });
 }

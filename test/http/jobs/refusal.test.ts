@@ -103,7 +103,7 @@ test("jobs.refusal-leaves-nothing: a refusal is answered also where the store do
   Object.assign(objects, {
     remove: (key: string) => {
       kept.push(key);
-      return Promise.reject(new Error("the store is away"));
+      return Promise.reject(new Error("the store is unavailable"));
     },
   });
   const answer = await postForm(gateway.origin, { path: JOBS, key: POOR });
@@ -189,7 +189,7 @@ function pairs(count: number): Record<string, string> {
 function padded(sizeBytes: number): Uint8Array {
   const wav = Buffer.from(fixture("speech-16k.wav"));
   const rest = Buffer.alloc(sizeBytes - wav.length);
-  // A chunk that nobody knows, over the rest.
+  // An unknown chunk, over the rest.
   rest.write("junk", 0, "latin1");
   rest.writeUInt32LE(rest.length - 8, 4);
   return Buffer.concat([wav, rest]);

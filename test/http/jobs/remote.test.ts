@@ -33,7 +33,7 @@ for (const purpose of ["assemblyai", "elevenlabs"] as const) {
   });
 }
 
-test("jobs.cancel-processing, jobs.deletion-due: a job that is cancelled while its run goes on ends as cancelled, and the run is deleted when the provider allows it", async () => {
+test("jobs.cancel-processing, jobs.deletion-due: a job that is cancelled during its run ends as cancelled, and the run is deleted when the provider allows it", async () => {
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const { job_id: id } = await submit(gateway.origin, { fields: { purpose: "assemblyai" } });
   await gateway.sandbox.waitForCall((call) => call.method === "GET" && call.outcome === 200);

@@ -36,7 +36,7 @@ for (const era of ERAS) {
     assert.equal(ownConnections(remote.gateway), 1);
     leaving.abort();
     await assert.rejects(asked);
-    // Of the handshake's revisions the client says it in a message of its own, which no other request hears; then it leaves.
+    // Of the handshake's revisions the client says it in a message of its own, which no other request receives; then it leaves.
     await client.close();
     await sandbox.waitForCall(({ aborted }) => aborted);
     await until(async () => {

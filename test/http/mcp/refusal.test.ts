@@ -159,7 +159,7 @@ for (const era of ERAS) {
     const job = await callTool(client, "get_job", { job_id: "../../me" });
     assert(job.isError);
     assert.match(job.texts.join(), /^(?:JOB_NOT_FOUND|NOT_FOUND): /u);
-    await assert.rejects(client.readResource({ uri: "patchbay://jobs/job_of_nobody/transcript" }), /JOB_NOT_FOUND/u);
+    await assert.rejects(client.readResource({ uri: "patchbay://jobs/job_unknown/transcript" }), /JOB_NOT_FOUND/u);
     // Not offered at this address.
     await assert.rejects(callTool(client, "submit_transcription_job", { url: URL_OF_SPEECH }), /not found/u);
     await client.close();

@@ -26,7 +26,7 @@ test("compatible.models-not-found: another app's purpose looks like one that doe
     const own = await get(gateway.origin, `/v1/models/${spelt}theirs`, OTHER_KEY);
     assert.equal(own.status, 200, own.text);
     const foreign = await get(gateway.origin, `/v1/models/${spelt}theirs`);
-    const missing = await get(gateway.origin, `/v1/models/${spelt}nobodys`);
+    const missing = await get(gateway.origin, `/v1/models/${spelt}unlisted`);
     assert.deepEqual([foreign.status, foreign.code], [404, "NOT_FOUND"]);
     assert.equal(withoutRequestId(foreign), withoutRequestId(missing));
   }

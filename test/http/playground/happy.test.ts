@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, "../../..");
 const SAMPLE = join(ROOT, "sandbox/samples/dialogue.mp3");
 /** Read before the page does anything. Captions are part of it: a transcript can be saved in every format when the gateway is gone. */
 const MOST_FIRST_BYTES = 90_000;
-/** What compares is loaded when somebody wants to. */
+/** The comparison's code is loaded on demand. */
 const MOST_BYTES = 140_000;
 
 let gateway: TestGateway;

@@ -16,7 +16,7 @@ const PING_MS = 15_000;
 
 interface Clock {
   readonly schedule: Schedule;
-  /** Resolves when somebody waits for so long; running it is that time passing. */
+  /** Resolves when a waiter waits for so long; running it is that time passing. */
   due(ms: number): Promise<() => void>;
   readonly waits: () => readonly number[];
 }
@@ -54,7 +54,7 @@ interface Session {
   /** Of the gateway's side. */
   readonly isPaused: () => boolean;
   readonly clock: Clock;
-  /** Of the transcription that a start frame began: bytes heard, and whether it was told to stop. */
+  /** Of the transcription that a start frame began: bytes heard, and whether it was asked to stop. */
   readonly heard: { bytes: number; isGone: boolean };
   readonly broken: string[];
   readonly closed: Promise<readonly [number, string]>;

@@ -9,9 +9,9 @@ import { until } from "../../harness/until.ts";
 import { call, envelopeIn, FINISH, frames, realtimeFile, samples, speak, START } from "./setup.ts";
 
 let gateway: TestGateway;
-/** How many settlements, and reservations, to come find the database away. */
-let away = { settle: 0, reserve: 0 };
-/** Awaited before each reservation, which it is told the number of. */
+/** How many of the next settlements and reservations fail because the database is unavailable. */
+let failures = { settle: 0, reserve: 0 };
+/** Awaited before each reservation; its argument is the number of the reservation. */
 let beforeReserve: (count: number) => Promise<void> = async () => undefined;
 let reservations = 0;
 before(async () => {
@@ -22,11 +22,11 @@ before(async () => {
       ledger: {
         ...services.ledger,
         settle: async (settlement) => {
-          if (away.settle-- > 0) throw AWAY;
+          if (failures.settle-- > 0) throw CONNECTION_REFUSED;
           return services.ledger.settle(settlement);
         },
         reserve: async (reservation) => {
-          if (away.reserve-- > 0) throw AWAY;
+          if (failures.reserve-- > 0) throw CONNECTION_REFUSED;
           await beforeReserve(++reservations);
           return services.ledger.reserve(reservation);
         },
@@ -34,10 +34,10 @@ before(async () => {
     }),
   });
 });
-const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+const CONNECTION_REFUSED = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 after(() => gateway.close());
 beforeEach(async () => {
-  away = { settle: 0, reserve: 0 };
+  failures = { settle: 0, reserve: 0 };
   reservations = 0;
   beforeReserve = async () => undefined;
   gateway.sandbox.clearCalls();
@@ -150,7 +150,7 @@ test("realtime.slices, metering.reserve-live: a session is metered in slices tha
 });
 
 test("realtime.database-unavailable: a slice that could not be settled while the database was unavailable is settled at the end, and ends nothing", async () => {
-  away = { settle: 1, reserve: 0 };
+  failures = { settle: 1, reserve: 0 };
   const caller = await call(gateway.origin);
   await speak(caller);
   assert.deepEqual(await caller.closed, [1000, ""]);
@@ -160,7 +160,7 @@ test("realtime.database-unavailable: a slice that could not be settled while the
 });
 
 test("realtime.database-unavailable: a database that is unavailable before anything was sent is OVERLOADED, and no provider is called", async () => {
-  away = { settle: 0, reserve: 1 };
+  failures = { settle: 0, reserve: 1 };
   const caller = await call(gateway.origin);
   caller.send(START);
   assert.deepEqual(await caller.closed, [1011, "OVERLOADED"]);
@@ -296,13 +296,13 @@ test("realtime.late-failure-logged: a failure at the end of a session whose call
   caller.send(START);
   for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
   await caller.event("transcript.delta");
-  away = { settle: 100, reserve: 0 };
+  failures = { settle: 100, reserve: 0 };
   caller.socket.terminate();
   const record = () => gateway.database.db.selectFrom("requests").select("id").where("id", "=", requestId).execute();
   await until(async () => (await record()).length === 1);
-  const told = gateway.logs.filter((line) => line.includes(requestId) && line.includes("live transcription failed"));
-  assert.equal(told.length, 1);
-  assert.match(told.join(), /ECONNREFUSED/u);
+  const logged = gateway.logs.filter((line) => line.includes(requestId) && line.includes("live transcription failed"));
+  assert.equal(logged.length, 1);
+  assert.match(logged.join(), /ECONNREFUSED/u);
 });
 
 /** A SimpleBlock with one packet of 60 ms. */

@@ -208,7 +208,7 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
     assert.equal(gateway.sandbox.callCount, 1);
     const rows = await attempts();
     assert.ok(rows.every(({ state }) => state === "settled"));
-    // The slice in which it broke is nobody's but the operator's.
+    // The slice in which it broke is not charged to the workspace.
     assert.ok(rows.some(({ outcome, charge_nano_usd: charge }) => outcome === "unknown" && Number(charge) === 0));
   });
 }
@@ -225,7 +225,7 @@ test("realtime.log-privacy: nothing of a transcript, a credential or a token is 
   assert.ok(log.includes('"status":101'));
   assert.ok(
     !log.includes("live transcription failed"),
-    "no end that a caller or a provider brings about is a fault of ours",
+    "no end that a caller or a provider causes is an internal error",
   );
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
 });

@@ -154,7 +154,7 @@ export const errorIn = (caller: Caller) => {
 export const envelopeIn = (caller: Caller) =>
   transcriptionEnvelope.parse(caller.events.find(({ event }) => event === "transcript.completed")?.data["envelope"]);
 
-/** The calls to providers, once there are some and each is settled: after a caller hung up, nothing else tells when. */
+/** The calls to providers, once there are some and each is settled: after a caller hung up, nothing else shows when. */
 export async function settledAttempts({ database }: Pick<TestGateway, "database">) {
   const attempts = () => database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
   await until(async () => {

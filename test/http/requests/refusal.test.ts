@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
     "MODEL_NOT_SELECTABLE",
   ],
   [
-    "an URL that nobody allowed",
+    "a URL that is not allowed",
     () => postJson(gateway.origin, { audio: { url: "https://media.example/secret-name.wav?token=hidden" } }),
     "AUDIO_URL_REJECTED",
     "none",

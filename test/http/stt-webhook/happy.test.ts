@@ -157,7 +157,7 @@ test("webhooks.listen, webhooks.listen-secret: the stream sends every event as a
   assert.equal(event?.name, "delivery");
   const delivery = listenDelivery.parse(event.data);
   const verdict = verifyWebhook({ ...delivery, secret: ready.secret });
-  assert(verdict.ok && verdict.event.job_id === jobId, "what had ended before is not news");
+  assert(verdict.ok && verdict.event.job_id === jobId, "what had ended before is not delivered");
   stream.close();
 
   const { secret } = webhookView.parse((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).json);

@@ -60,9 +60,9 @@ export async function openWorld(
     const delivered = { headers: request.headers, body: await readAll(request), url: request.url ?? "" };
     response.writeHead(code).end("noted");
     received.push(delivered);
-    const told = waiting;
+    const waiters = waiting;
     waiting = [];
-    for (const tell of told) tell(delivered);
+    for (const tell of waiters) tell(delivered);
   });
   internet.name("receiver.example", ["93.184.216.34"]);
   internet.server("93.184.216.34", receiver);

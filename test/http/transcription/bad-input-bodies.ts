@@ -24,7 +24,7 @@ export function rawPost(body: Uint8Array | string, options: RequestOptions = {})
   return Buffer.concat([rawHead(`${options.headers ?? ""}Content-Length: ${bytes.length}\r\n`, options), bytes]);
 }
 
-/** A head alone: `headers` must tell the length of what follows. */
+/** A head alone: `headers` must contain the length of what follows. */
 export function rawHead(headers: string, options: RequestOptions = {}): Buffer {
   const { target = "/v1/transcription", version = "1.1", authorization = AUTHORIZATION } = options;
   const connection = options.connection ?? "Connection: close\r\n";
@@ -39,7 +39,7 @@ export const formHeader = `Content-Type: multipart/form-data; boundary=${BOUNDAR
 
 export const postJsonBytes = (body: Uint8Array | string, headers = jsonHeader): Buffer => rawPost(body, { headers });
 export const postFormBytes = (parts: readonly Part[]): Buffer => rawPost(form(parts), { headers: formHeader });
-/** A good request with other headers beside. */
+/** A good request with further headers. */
 export const goodPost = (headers = "", options: RequestOptions = {}): Buffer =>
   rawPost(form([audio()]), { ...options, headers: formHeader + headers });
 export const audio = (): Part => file(AUDIO);

@@ -1,5 +1,5 @@
 // Every bad input of test/cases/bad-input.json against a whole gateway over real sockets: the promised status and code, no provider called,
-// nothing recorded, nothing left in the spool, and a process that goes on.
+// nothing recorded, nothing left in the spool, and a process that keeps running.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -213,7 +213,7 @@ const SPECIAL: Readonly<Record<string, () => Promise<void>>> = {
   },
   "BAD-144": async () => {
     await runRequests("BAD-144", 200, null);
-    // Only a provider that takes forms is told a name: the first target fails, the second is one.
+    // Only a provider that accepts forms is sent a name: the first target fails, the second is one.
     gateway.sandbox.clearCalls();
     gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 400 } });
     for (const request of REQUESTS["BAD-144"]?.() ?? []) assertServed(await ask(portOf(gateway), request));

@@ -26,7 +26,7 @@ interface Model {
   readonly can: (asked: Asked, language: Language) => boolean;
 }
 
-// Deepgram redacts entities in English alone, which is also the language it assumes when told none. It masks profanity in
+// Deepgram redacts entities in English alone, which is also its default language. It masks profanity in
 // both languages. OpenAI's transcription redacts nothing; a prompt is no key term, a word list is no profanity filter (both
 // weak), and the gateway sends it each channel by itself.
 const deepgramCan: Model["can"] = (asked, language) => asked !== "redaction" || language !== "de";
@@ -106,8 +106,8 @@ test("transcription.fail-closed: of 12,288 requests each goes to the first model
     assert(decision.refusal.missing.length > 0, about);
     for (const [index, letter] of each.route.split("").entries()) {
       const lacks = each.asked.filter((one) => !modelOf(letter).can(one, each.language)).map((one) => WIRE_NAMES[one]);
-      const told: readonly Lack[] = decision.considered[index]?.verdict.missing ?? [];
-      assert.deepEqual([...told].toSorted(), lacks.toSorted(), `${about}: what ${letter} lacks`);
+      const reported: readonly Lack[] = decision.considered[index]?.verdict.missing ?? [];
+      assert.deepEqual([...reported].toSorted(), lacks.toSorted(), `${about}: what ${letter} lacks`);
     }
   }
   t.diagnostic(`${served} ended 200, ${refused} ended 422`);
@@ -160,7 +160,7 @@ test("transcription.fail-closed, transcription.options-reach-provider: a sample 
   assert(counts.refused > 0);
 });
 
-/** Exactly what was asked stands on the wire: a parameter nobody asked for would cost or change something. */
+/** Exactly what was asked is on the wire: a parameter that was not asked for would cost or change something. */
 function checkParameters(call: SandboxCall, { asked, language }: Case, about: string): void {
   const of = (pairs: SandboxCall["query"], name: string) =>
     pairs.filter(([key]) => key === name).map(([, value]) => value);

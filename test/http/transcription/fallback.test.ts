@@ -41,7 +41,7 @@ const UNKNOWN: readonly (readonly [name: string, fault: Fault])[] = [
   ["status-504", { kind: "status", status: 504 }],
 ];
 
-// Each case has connections of its own, and so circuits of its own: no case rests a provider that the next one needs.
+// Each case has connections of its own, and so circuits of its own: no case opens the circuit of a provider that the next one needs.
 const CASES = [
   ...DEFINITE.map(([name]) => name),
   ...UNKNOWN.flatMap(([name]) => [`unknown-${name}`, `twice-${name}`]),
@@ -66,7 +66,7 @@ const moments = new EventEmitter();
 /** A connection that is no longer in the directory. */
 let removed: string | null = null;
 before(async () => {
-  const closedPort = await portNobodyListensOn();
+  const closedPort = await closedPortNumber();
   gateway = await startGateway({ file: (sandbox) => fileOf(sandbox, closedPort), wrapGateway: announceSettlements });
 });
 after(() => gateway.close());
@@ -105,7 +105,7 @@ test("transcription.receipts: an answer without the speakers that were asked for
   const answer = await ask("speakers", { fields: { diarization: "true", timestamps: "word" } });
   const envelope = envelopeOf(answer);
   assert(envelope.words.length > 0 && envelope.words.every(({ speaker }) => speaker !== null));
-  assert.deepEqual(called(), ["nova-3", "nova-2"], "whisper-1 stands between them and cannot tell speakers apart");
+  assert.deepEqual(called(), ["nova-3", "nova-2"], "whisper-1 is between them and cannot distinguish speakers");
   assert.deepEqual(await attemptsOf(answer), [
     [1, "nova-3", "failed:feature_dropped", "0", 0],
     [3, "nova-2", "succeeded", "0", 0],
@@ -293,7 +293,7 @@ test("transcription.hang-up: a caller without a key hangs up: the provider's cal
   assert.deepEqual(called(), ["nova-3"]);
 });
 
-test("transcription.hang-up, idempotency.disconnect: a caller with a key hangs up: the work goes on, and the retry is its replay", async () => {
+test("transcription.hang-up, idempotency.disconnect: a caller with a key hangs up: the work continues, and the retry is its replay", async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: HELD });
   const settled = once(moments, "settled");
   const headers = { "idempotency-key": "gone-keyed" };
@@ -337,7 +337,7 @@ async function attemptsOf(answer: Answer): Promise<readonly AttemptFacts[]> {
   return (await attemptRows(gateway, answer)).map(toFacts);
 }
 
-/** For requests whose answer nobody got: by the connection that only this case uses. */
+/** For requests without a received answer: found by the connection that only this case uses. */
 async function attemptsOn(name: string): Promise<readonly AttemptFacts[]> {
   const rows = await gateway.database.db
     .selectFrom("attempts")
@@ -400,7 +400,7 @@ function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
   });
 }
 
-async function portNobodyListensOn(): Promise<number> {
+async function closedPortNumber(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

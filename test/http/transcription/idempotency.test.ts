@@ -269,7 +269,7 @@ test("idempotency.burned: an unknown outcome burns the key: 409, never run again
   const other = await postForm(gateway.origin, { ...call, fields: { language: "de" } });
   assert.equal(other.code, "IDEMPOTENCY_KEY_REUSED");
   assert.deepEqual(await spending(), spent);
-  envelopeOf(await postForm(gateway.origin, { headers: keyed("burned-anew") }));
+  envelopeOf(await postForm(gateway.origin, { headers: keyed("burned-again") }));
 });
 
 test("idempotency.burn-unknown: an answer that is cut off burns the key too", async () => {
@@ -322,9 +322,9 @@ test("idempotency.ttl: the answer is kept for 23:59:59, and at 24:00:01 the key 
   assertReplayOf(await postForm(gateway.origin, call), first);
   await setClock(gateway.database, "2030-06-02T12:00:01Z");
   const spent = await spending();
-  const anew = await postForm(gateway.origin, call);
-  assert.notEqual(envelopeOf(anew).id, envelopeOf(first).id);
-  assert(!isReplay(anew));
+  const rerun = await postForm(gateway.origin, call);
+  assert.notEqual(envelopeOf(rerun).id, envelopeOf(first).id);
+  assert(!isReplay(rerun));
   assert.equal((await spending()).calls, spent.calls + 1);
 });
 
@@ -345,7 +345,7 @@ test("idempotency.ignored: a streaming request neither uses nor occupies the key
   envelopeOf(first);
   const streaming = await postForm(gateway.origin, { fields: { stream: "true" }, headers });
   assert.equal(streaming.status, 200, streaming.text);
-  assert.match(streaming.text, /event: transcript\.completed/, "answered anew, though the key has another payload");
+  assert.match(streaming.text, /event: transcript\.completed/, "runs again, though the key has another payload");
   const fresh = keyed("streaming-first");
   await postForm(gateway.origin, { fields: { stream: "true" }, headers: fresh });
   assert(!isReplay(await postForm(gateway.origin, { headers: fresh })));

@@ -26,7 +26,7 @@ const TRANSCRIPTIONS = "/v1/audio/transcriptions";
 const transcribe = (fields: TranscriptionCall["fields"] = {}, path = TRANSCRIPTIONS): Promise<Answer> =>
   postForm(gateway.origin, { path, fields: { model: "auto", ...fields } });
 
-/** What of the form reached the model beside its audio. */
+/** What of the form reached the model in addition to its audio. */
 async function sent(fields: TranscriptionCall["fields"], path?: string): Promise<Readonly<Record<string, unknown>>> {
   const reply = await transcribe(fields, path);
   assert.equal(reply.status, 200, reply.text);

@@ -52,7 +52,7 @@ test("routing.profile-settings: a target's settings apply, with those of the pro
 test("routing.profile-picks-targets: fallback stays among the targets of the profile", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 500 } });
   envelopeOf(await ask({ response_profile: "fast" }));
-  assert.deepEqual(called(), ["nova-3", "whisper-1"], "nova-2 stands between them and serves balanced alone");
+  assert.deepEqual(called(), ["nova-3", "whisper-1"], "nova-2 is between them and serves balanced alone");
 });
 
 test("routing.profile-picks-targets: a required feature that only another profile's model has is refused, never served by that one", async () => {

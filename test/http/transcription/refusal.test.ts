@@ -68,7 +68,7 @@ const post = (call: Parameters<typeof postForm>[1] = {}) =>
   postForm(gateway.origin, { fileName: "canary-file-name.wav", ...call });
 
 function assertNoCanary(where: string, text: string): void {
-  for (const canary of CANARIES) assert.ok(!text.includes(canary), `${canary} stands in ${where}: ${text}`);
+  for (const canary of CANARIES) assert.ok(!text.includes(canary), `${canary} is in ${where}: ${text}`);
 }
 
 function assertRefusal(answer: Answer, status: number, code: string): void {
@@ -216,7 +216,7 @@ test("request-body.unknown-field: a field under a provider's name for it gets th
       expected,
     );
   }
-  // What is no field of an endpoint is suggested to nobody there.
+  // What is no field of an endpoint is never suggested there.
   const [issue] = detailsOf(await refuses(() => post({ fields: { stop_sequences: "x" } }), 400, "INVALID_REQUEST"))[
     "issues"
   ] as readonly { readonly message: string }[];

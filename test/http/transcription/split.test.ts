@@ -82,7 +82,7 @@ test("transcription.split: one answer of several pieces: every sample sent once,
   assert.equal(words.map(({ text }) => text).join(" "), content);
   assert.equal(segments.map(({ text }) => text).join(" "), content);
   for (const [index, word] of words.entries()) assert.ok(word.start >= (words[index - 1]?.start ?? 0));
-  // The sandbox spreads its words over each piece: the first of one lies where the one before ends.
+  // The sandbox spreads its words over each piece: the first of one starts where the one before ends.
   const starts = words.filter(({ text }) => text === "[simulated").map(({ start }) => start);
   assert.equal(starts[0], 0);
   assert.ok(starts.slice(1).every((start, index) => start > (starts[index] ?? 0) && start < duration));

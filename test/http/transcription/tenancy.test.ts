@@ -23,7 +23,7 @@ const KEYS = {
   expired: "key-that-has-expired-by-a-test-001",
 } as const;
 const READING = ["transcribe", "routing:read"] as const;
-/** Whatever tells a caller where its audio went. */
+/** Whatever shows a caller where its audio went. */
 const NAMES = ["deepgram", "openai", "nova-3", "whisper-1", "conn-alpha", "conn-beta", "conn-own", "route-own"];
 
 const tenants = (sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): ConfigurationFile =>
@@ -54,7 +54,7 @@ const tenants = (sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): Configura
         },
       },
       other: {
-        // The same id as the platform's: in this workspace, and in no other, it takes its place.
+        // The same id as a shared one: in this workspace, and in no other, it replaces it.
         connections: { "conn-alpha": { kind: "deepgram", api_key: "other-own-2222" } },
         apps: { app: { keys: { other: KEYS.other, "other-reader": { secret: KEYS.otherReader, scopes: READING } } } },
       },

@@ -19,7 +19,7 @@ test("translation.scope: a key without the scope transcribe translates nothing: 
 });
 
 test("translation.scope: without a key: 401, and the audio is not looked at", async () => {
-  const answer = await translate(gateway.origin, { headers: { authorization: "Bearer nobody" } });
+  const answer = await translate(gateway.origin, { headers: { authorization: "Bearer unknown" } });
   assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"]);
   assert.equal(gateway.sandbox.callCount, 0);
 });

@@ -13,7 +13,7 @@ export const KEYS = {
   chatOnly: "key-of-acme-that-may-only-chat-01",
 } as const;
 
-/** whisper-1 on the platform's account costs 0.001 USD a second; the workspace `own` pays its own account. */
+/** whisper-1 on the shared account costs 0.001 USD a second; the workspace `own` pays its own account. */
 export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">): ConfigurationFile {
   return configurationWith(sandbox, {
     scopes: ["transcribe"],

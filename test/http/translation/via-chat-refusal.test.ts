@@ -9,7 +9,7 @@ import { attemptsIn, keyOf, startViaChat, translateVia, type ViaChat } from "./v
 
 let gateway: ViaChat;
 const settled = new EventEmitter();
-/** Of a model; none is sent anything while it rests. */
+/** Of a model; none is sent anything while its circuit is open. */
 let resting: string | null = null;
 /** When the speech is reserved, and so its targets and the chat's are chosen. */
 let whenChosen: () => Promise<unknown> = async () => undefined;

@@ -61,7 +61,7 @@ test("usage.default-groups: delivered work adds up by day, purpose, model and bi
   assert.equal(BigInt(Math.round(Number(total?.charge_usd) * 1e9)), sum);
 });
 
-test("usage.names: without routing:read models are not shown apart, and the sums are the same", async () => {
+test("usage.names: without routing:read models are not shown separately, and the sums are the same", async () => {
   const [blind, seeing] = [await usage("", KEY), await usage()];
   assert.deepEqual(blind.totals, seeing.totals);
   assert(blind.data.length > 0 && blind.data.every((row) => row.model === undefined && row.provider === undefined));
@@ -110,5 +110,5 @@ test("usage.tenancy: another app and another workspace see none of it; any key o
   assert.deepEqual((await usage("", OTHER_KEY)).data, []);
   assert.deepEqual((await usage("", POOR_KEY)).data, []);
   assert.deepEqual((await usage("", NARROW_KEY)).totals, (await usage()).totals);
-  assert.equal((await ask("", "nobody's-key")).status, 401);
+  assert.equal((await ask("", "stranger's-key")).status, 401);
 });

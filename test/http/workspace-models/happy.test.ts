@@ -76,7 +76,7 @@ test("providers.model-list, admin.mirrored: the operator reads the same of a wor
   assert.deepEqual(modelsOf(own), modelsOf(await readModels(gateway, ADMIN_KEY)));
   const models = modelsOf(platform);
   assert(models.every((each) => each.connection_owner !== "workspace"));
-  // Acme's plan does not cover it; no plan stands between the platform and its own account.
+  // Acme's plan does not cover it; the operator's list of models applies no plan.
   const metered = models.find((each) => each.connection === "el" && each.model === "scribe_v2");
   assert.deepEqual(
     [metered?.connection_owner, metered?.billing_class.audio_input, metered?.assignable],

@@ -25,5 +25,5 @@ test("usage.tenancy: a member gets 403, callers from elsewhere the 404 of a work
     ["other", KEY],
   ] as const)
     assert.deepEqual(await bare(tenant, key), missing, `${tenant} by ${key}`);
-  assert.equal((await ask(gateway, "/workspace/acme/usage", "nobody's-key")).status, 401);
+  assert.equal((await ask(gateway, "/workspace/acme/usage", "stranger's-key")).status, 401);
 });

@@ -74,7 +74,7 @@ function ioTo(baseUrl: string): StreamingIo {
   return createIo({ outbound, replies: testReplies(), baseUrl, credential: "key-1", signal, deadlineMs: 20_000 });
 }
 
-/** Plain and streamed; the two must agree. Ids of calls are made up anew each time, and are only there to be brought back. */
+/** Plain and streamed; the two must agree. Ids of calls are new each time, and are only there to be returned. */
 async function ask({ provider, target, baseUrl }: Place, wishes: Partial<ChatRequest>): Promise<ChatResult> {
   const io = ioTo(baseUrl);
   const plain = await provider.chat(planned(provider, target, wishes), io);
@@ -199,7 +199,7 @@ for (const place of PLACES) {
   }
 }
 
-test("providers.chat-adaptation, providers.sandbox-understands: a conversation with calls that begins at one provider goes on at the others", async () => {
+test("providers.chat-adaptation, providers.sandbox-understands: a conversation with calls that begins at one provider continues at the others", async () => {
   for (const from of PLACES) {
     const wishes = { messages: [user("Weather and time?")], tools: [WEATHER, TIME] };
     const first = await from.provider.chat(planned(from.provider, from.target, wishes), ioTo(from.baseUrl));
@@ -215,7 +215,7 @@ test("providers.chat-adaptation, providers.sandbox-understands: a conversation w
   }
 });
 
-test("providers.chat-adaptation, providers.sandbox-understands: a conversation with a server that gives its calls the same id in each answer goes on everywhere", async (t) => {
+test("providers.chat-adaptation, providers.sandbox-understands: a conversation with a server that gives its calls the same id in each answer continues at every provider", async (t) => {
   const turn = (name: string): ChatMessage[] => [
     { role: "assistant", text: null, toolCalls: [{ id: "call_0", name, arguments: "{}" }] },
     { role: "tool", toolCallId: "call_0", text: "ok" },

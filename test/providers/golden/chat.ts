@@ -547,7 +547,7 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
             parts: [
               {
                 functionCall: { id: "call_a", name: "get_weather", args: { city: "Bern" } },
-                // Made by nobody knows whom: the documented stand-in for Gemini 3's signature, on the first call.
+                // Of a call of unknown origin: the documented stand-in for Gemini 3's signature, on the first call.
                 thoughtSignature: "skip_thought_signature_validator",
               },
               { functionCall: { id: "call_b", name: "get_time", args: {} } },

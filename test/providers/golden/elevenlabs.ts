@@ -30,7 +30,7 @@ function golden(model: string, features: GoldenModel["features"]): GoldenModel {
     ],
     features,
     preferences: {
-      // The language is told unasked.
+      // The language is returned without being asked for.
       detect_language: {},
       // Bounds the labels, so it goes with them or not at all.
       speaker_count_hint: {},

@@ -42,7 +42,7 @@ const instructions = (...lines: readonly string[]): Parameter => [
   "systemInstruction.parts",
   JSON.stringify(lines.map((text) => ({ text }))),
 ];
-const told = (...lines: readonly string[]): Change => ({
+const instructed = (...lines: readonly string[]): Change => ({
   added: [instructions(...lines)],
   removed: [instructions(VERBATIM)],
 });
@@ -59,15 +59,15 @@ const general = (model: string): GoldenModel => ({
     ["generationConfig.responseJsonSchema.required", '["text"]'],
   ],
   features: {
-    keyterms: told(VERBATIM, "Where these terms are spoken, write them so: Patchbay, Zürich"),
-    profanity_filter: told(VERBATIM, "Write asterisks in the place of profane words."),
-    translation: told(INTO_ENGLISH),
+    keyterms: instructed(VERBATIM, "Where these terms are spoken, write them so: Patchbay, Zürich"),
+    profanity_filter: instructed(VERBATIM, "Write asterisks in the place of profane words."),
+    translation: instructed(INTO_ENGLISH),
   },
   preferences: {
     detect_language: UNTOUCHED,
     speaker_count_hint: UNTOUCHED,
     smart_formatting: UNTOUCHED,
-    prompt: told(VERBATIM, "About the audio: A call about invoices."),
+    prompt: instructed(VERBATIM, "About the audio: A call about invoices."),
     language: UNTOUCHED,
   },
 });

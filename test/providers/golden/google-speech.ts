@@ -36,7 +36,7 @@ const CHIRP_3: GoldenModel = {
   preferences: {
     detect_language: { added: [language('["auto"]')], removed: [language('["en-US"]')] },
     speaker_count_hint: "dropped",
-    // Punctuation is asked for unless somebody wants none.
+    // Punctuation is asked for unless the request turns it off.
     smart_formatting: {},
     prompt: { added: [["config.features.customPromptConfig.customPrompt", '"A call about invoices."']] },
     language: { added: [language('["pt-BR"]')], removed: [language('["en-US"]')] },
@@ -72,7 +72,7 @@ const CHIRP_2: GoldenModel = {
   features: { ...LONG.features, translation: { added: [["config.translationConfig.targetLanguage", '"en-US"']] } },
 };
 
-/** With a bucket: the same, what a batch needs beside it, and chirp_3's word times by the one method that has them. */
+/** With a bucket: the same, what a batch needs in addition, and chirp_3's word times by the one method that has them. */
 function inBucket(golden: GoldenModel): GoldenModel {
   const known = GOOGLE_SPEECH_MODELS[golden.model];
   if (known === undefined) throw new Error(golden.model);

@@ -127,7 +127,7 @@ const GROQ: GoldenModel = {
   },
 };
 
-/** docs.mistral.ai: no response_format, no brackets, speakers only beside a granularity. */
+/** docs.mistral.ai: no response_format, no brackets, speakers only with a granularity. */
 const MISTRAL: GoldenModel = {
   model: "voxtral-mini-latest",
   settings: { dialect: "mistral" },

@@ -1,4 +1,4 @@
-// Targets on the sandbox: the golden requests of the provider each stands for, under the sandbox's origin.
+// Targets on the sandbox: the golden requests of the provider that each simulates, under the sandbox's origin.
 import type { GoldenModel } from "../suites/fixtures.ts";
 import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./deepgram.ts";

@@ -38,7 +38,7 @@ export const STATUSES: readonly (readonly [number, FailureKind])[] = [
 
 export function failureContract(subject: ContractSubject): void {
   const { kind } = subject.provider;
-  /** A connection that breaks before the submission has broken nothing that anybody pays for. */
+  /** A connection that breaks before the submission has broken nothing that is paid for. */
   const brokenAtOnce = (kindWhenPaid: FailureKind): FailureKind =>
     subject.before === undefined ? kindWhenPaid : "connect";
   for (const [status, expected] of STATUSES) {

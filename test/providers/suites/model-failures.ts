@@ -15,7 +15,7 @@ const DEADLINE_MS = 10_000;
 
 export function everyModelFails(subject: ContractSubject): void {
   const { kind } = subject.provider;
-  // Over a socket: told in the sockets' own tests.
+  // Over a socket: tested in the sockets' own tests.
   const others = subject.golden
     .slice(1)
     .filter((golden) => targetOf(subject.provider, golden).speech.streamsOnly !== true);

@@ -1,5 +1,5 @@
 // How each provider words a refusal: this code in its code field, this text in its free-text fields. One place, for a
-// simulated target refuses like the provider it stands for.
+// simulated target refuses like the provider that it simulates.
 import type { ContractSubject } from "./subject.ts";
 
 type Refusal = ContractSubject["refusal"];

@@ -18,7 +18,7 @@ export interface ReplyCase {
   /** The guarantee. */
   readonly name: string;
   readonly golden: GoldenModel;
-  /** A file beside the tests, or a body in place. */
+  /** A file next to the tests, or a body in place. */
   readonly reply: URL | object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly wishes?: Partial<SpeechRequest>;

@@ -9,7 +9,7 @@ export interface ContractSubject {
   /** The header that carries the credential `key-…`, as the provider documents it; `authorization` unless named. */
   readonly credentialHeader?: string;
   readonly authorization: (credential: string) => string;
-  /** Of a JSON body with the audio in it: where it stands, as base64. */
+  /** Of a JSON body with the audio in it: where it is, as base64. */
   readonly audioIn?: (body: unknown) => unknown;
   /** A documented success body for the first golden model's base request. */
   readonly success: unknown;

@@ -52,7 +52,7 @@ interface Seen {
 export function wireContract(subject: ContractSubject): void {
   const { provider } = subject;
   const header = subject.credentialHeader ?? "authorization";
-  // Several requests: told in that provider's own test.
+  // Several requests: tested in that provider's own test.
   if (subject.before !== undefined) return;
 
   test(`providers.request-content: ${provider.kind}, the plan, the credential and the whole audio arrive, in one request`, async (t) => {
@@ -121,7 +121,7 @@ function withAwkwardParameter(plan: SpeechPlan): SpeechPlan {
   }
 }
 
-/** Read by Node's own parser, which owes nothing to our writer. */
+/** Read by Node's own parser, which shares no code with our writer. */
 async function formOf(seen: Seen): Promise<FormData> {
   const response = new Response(new Uint8Array(seen.body), {
     headers: { "content-type": String(seen.headers["content-type"]) },

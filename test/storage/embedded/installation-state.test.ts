@@ -61,7 +61,7 @@ test("storage.former-version: a database of version 0.1.0 is refused with the co
   assert.match(await refusal(), /database of version 0\.1\.0[^]*migrate-storage --to postgres:[^]*--new-database/u);
 });
 
-test("storage.first-start-resumes: an interrupted first start goes on with the secrets that it created; its marker is for the owner only, and ends with it", async () => {
+test("storage.first-start-resumes: an interrupted first start continues with the secrets that it created; its marker is readable by the owner only, and deleted when the start is complete", async () => {
   assert.deepEqual(await beginInstallation(dataDir, false), { kind: "new" });
   assert.equal(statSync(join(dataDir, CREATION_MARKER)).mode & 0o777, 0o600);
   const first = await secrets();

@@ -1,4 +1,4 @@
-// The embedded database is killed under a running gateway: it is started again, and requests, jobs, notifications and the lock go on.
+// The embedded database is killed under a running gateway: it is started again, and requests, jobs, notifications and the lock continue to work.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { announceChange } from "../../../src/storage/connection/announce.ts";
@@ -55,7 +55,7 @@ test("storage.embedded-restart: while the database is down requests are 503 OVER
   await assertEvents(gateway.database);
 });
 
-test("storage.embedded-restart: a listener goes on after the restart, and is notified that it may have missed something", async () => {
+test("storage.embedded-restart: a listener continues after the restart, and is notified that it may have missed something", async () => {
   const changes = await listenForChanges(gateway.database, { onError: () => undefined, keyIds: [] });
   try {
     const heard: (string | null)[] = [];

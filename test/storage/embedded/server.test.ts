@@ -245,7 +245,7 @@ const UNNAMED = { uid: 54_321, gid: 54_322 };
 const AS_UNNAMED = ["setpriv", "--reuid", `${UNNAMED.uid}`, "--regid", `${UNNAMED.gid}`, "--clear-groups"];
 
 test("storage.embedded-root: files are given to another account without following links", (t) => {
-  if (!isRoot) return t.skip("only root gives files away");
+  if (!isRoot) return t.skip("only root changes the owner of files");
   return checkLinksStay();
 });
 

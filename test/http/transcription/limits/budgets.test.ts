@@ -32,7 +32,7 @@ const APPS = {
   both: { quota: { requests_per_minute: 2, concurrent: 1 } },
   hourly: { quota: { audio_seconds_per_hour: 2 } },
   "one-left": { quota: { requests_per_minute: 1 } },
-  told: { quota: { requests_per_minute: 500, audio_seconds_per_hour: 90, tokens_per_minute: 700, concurrent: 9 } },
+  reported: { quota: { requests_per_minute: 500, audio_seconds_per_hour: 90, tokens_per_minute: 700, concurrent: 9 } },
 } satisfies Record<string, AppParts>;
 type AppName = keyof typeof APPS;
 const secretOf = (app: string) => `test-key-of-the-app-${app}-0001`;
@@ -127,7 +127,7 @@ test("quotas.rate-limit-fields, quotas.retry-after: requests_per_minute: the fou
   const answer = await ask("per-minute");
   assert.equal(answer.code, "RATE_LIMITED");
   assert.equal(answer.headers.get("ratelimit-policy"), '"requests";q=3;w=60');
-  // By the clock of whoever counts: this process, or the server.
+  // By the clock that counts: this process's, or the server's.
   const seconds = /^"requests";r=0;t=(5\d|60)$/.exec(answer.headers.get("ratelimit") ?? "")?.[1];
   assert(seconds !== undefined);
   assert.equal(answer.headers.get("retry-after"), seconds);
@@ -135,7 +135,7 @@ test("quotas.rate-limit-fields, quotas.retry-after: requests_per_minute: the fou
   nowMs += 60_000;
   await shiftClock(gateway.database, 60);
   let next = await ask("per-minute");
-  // Whoever shares a quota remembers a refusal for a tenth of a second.
+  // A process that shares a quota remembers a refusal for a tenth of a second.
   while (next.code === "RATE_LIMITED") next = await ask("per-minute");
   envelopeOf(next);
   for (let count = 1; count < 3; count += 1) envelopeOf(await ask("per-minute"));
@@ -202,11 +202,11 @@ test("quotas.rate-limit-fields, quotas.smaller-applies: every answer of an endpo
   assert(limited.length >= 9);
   for (const { method, path } of limited) {
     // Refused by each in its own way: an empty body, a scope that the key lacks, no handshake.
-    const init = { method, headers: { authorization: `Bearer ${secretOf("told")}` } };
+    const init = { method, headers: { authorization: `Bearer ${secretOf("reported")}` } };
     const answer = await send(`${gateway.origin}${path}`, init);
-    assert.equal(answer.headers.get("ratelimit-policy"), POLICY_TOLD, `${method} ${path} ${answer.text}`);
+    assert.equal(answer.headers.get("ratelimit-policy"), POLICY_REPORTED, `${method} ${path} ${answer.text}`);
   }
-  const other = await get(gateway.origin, "/v1/melimits", secretOf("told"));
+  const other = await get(gateway.origin, "/v1/melimits", secretOf("reported"));
   assert.equal(other.headers.get("ratelimit-policy"), null);
   const unlimited = await postForm(gateway.origin, { key: secretOf("seconds"), file: AUDIO });
   assert.equal(unlimited.headers.get("ratelimit-policy"), null);
@@ -214,9 +214,9 @@ test("quotas.rate-limit-fields, quotas.smaller-applies: every answer of an endpo
 });
 
 test("quotas.rate-limit-fields: what an answer reports as left falls with requests and seconds of audio, replays, jobs and streams included", async () => {
-  const key = secretOf("told");
+  const key = secretOf("reported");
   const before = leftIn(await postForm(gateway.origin, { key, file: AUDIO }));
-  const headers = { "idempotency-key": "told-once" };
+  const headers = { "idempotency-key": "reported-once" };
   const calls = [
     { fields: { stream: "true" } },
     { headers },
@@ -230,7 +230,7 @@ test("quotas.rate-limit-fields: what an answer reports as left falls with reques
     const answer = await postForm(gateway.origin, { key, file: AUDIO, ...call });
     seen.push([answer.status, ...leftIn(answer).map((left, index) => (before[index] ?? 0) - left)]);
   }
-  // A replay calls nobody, and what is refused for its fields never came so far.
+  // A replay calls no provider, and what is refused for its fields never came so far.
   assert.deepEqual(seen, [
     [200, 1, 1],
     [200, 2, 2],
@@ -254,12 +254,12 @@ test("quotas.smaller-applies: GET /v1/melimits reports the quotas of key and app
 });
 
 /** The key's own requests are fewer than the app's, the rest is the app's. */
-const POLICY_TOLD =
+const POLICY_REPORTED =
   '"requests";q=50;w=60, "audio-seconds";q=90;w=3600;qu="audio-seconds", "tokens";q=700;w=60;qu="tokens", "concurrent";q=9;qu="concurrent-requests"';
 
 /** Of requests and of seconds. */
 function leftIn({ headers }: Answer): readonly [number, number] {
-  assert.equal(headers.get("ratelimit-policy"), POLICY_TOLD);
+  assert.equal(headers.get("ratelimit-policy"), POLICY_REPORTED);
   const fields = headers.get("ratelimit") ?? "";
   const found = /^"requests";r=(\d+);t=(?:5\d|60), "audio-seconds";r=(\d+);t=3[56]\d\d,.* "concurrent";r=[89]$/.exec(
     fields,
@@ -296,7 +296,7 @@ function withGate(services: GatewayServices): GatewayServices {
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
-  const told = { secret: secretOf("told"), quota: { requests_per_minute: 50, audio_seconds_per_hour: 900 } };
+  const reported = { secret: secretOf("reported"), quota: { requests_per_minute: 50, audio_seconds_per_hour: 900 } };
   return configurationWith(sandbox, {
     scopes: ["transcribe", "jobs"],
     prices: { "deepgram/nova-3": "3.60", "deepgram/nova-2": { usd_per_audio_hour: "3.60", per_channel: true } },
@@ -309,7 +309,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
     },
     apps: {
       ...byId(Object.keys(APPS) as AppName[], (id) => ({ ...APPS[id], key: secretOf(id) })),
-      told: { ...APPS.told, keys: { "told-key": told } },
+      reported: { ...APPS.reported, keys: { "reported-key": reported } },
     },
   });
 }

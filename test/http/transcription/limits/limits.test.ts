@@ -125,15 +125,15 @@ test("idempotency.ttl: sync_idempotency_ttl_seconds: within it a replay, after i
   assert.equal(replay.headers.get("x-svc-idempotent-replay"), "true");
   assert.equal(replay.text, first.text);
   await shiftClock(gateway.database, 125);
-  const anew = await postForm(gateway.origin, call);
-  assert.equal(anew.headers.get("x-svc-idempotent-replay"), null);
-  assert.notEqual(envelopeOf(anew).id, envelopeOf(first).id);
+  const rerun = await postForm(gateway.origin, call);
+  assert.equal(rerun.headers.get("x-svc-idempotent-replay"), null);
+  assert.notEqual(envelopeOf(rerun).id, envelopeOf(first).id);
   assert.equal(gateway.sandbox.callCount, 2);
   await shiftClock(gateway.database, 0);
 });
 
 for (const mayPayTwice of [false, true]) {
-  const despite = mayPayTwice ? ", and nobody else is asked, though it may be paid twice" : "";
+  const despite = mayPayTwice ? ", and no other target is called, though it may be paid twice" : "";
   test(`routing.deadline: sync_timeout_seconds ends a request whose provider does not respond: 504${despite}`, async (t) => {
     const hasty = await startGateway({
       file: (sandbox) => {
@@ -162,7 +162,7 @@ function expectTooLarge(answer: Answer, callsBefore: number): void {
   assert.equal(gateway.sandbox.callCount, callsBefore);
 }
 
-/** The same second of speech in a file of any larger even size: a chunk that readers skip stands behind the samples. */
+/** The same second of speech in a file of any larger even size: a chunk that readers skip follows the samples. */
 function padded(sizeBytes: number): Uint8Array {
   const padding = chunk("junk", zeros(sizeBytes - STEREO.length - 8));
   return join(ascii("RIFF"), le32(sizeBytes - 8), STEREO.subarray(8), padding);

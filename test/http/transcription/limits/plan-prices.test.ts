@@ -1,4 +1,4 @@
-// A workspace with a plan uses priced models only on shared connections, unless the operator gives a model away: what has no price is
+// A workspace with a plan uses priced models only on shared connections, unless the operator makes a model free: what has no price is
 // skipped, and where nothing else is left the answer is 402.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";

@@ -11,18 +11,18 @@ import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { call, startAdminGateway } from "./admin.ts";
 import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
-const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-/** When the database leaves, of the transactions from now on. */
-let leaves: "never" | "before" | "at commit" = "never";
-/** Of what is asked outside of a transaction. */
-class Away extends DummyDriver {
-  override acquireConnection = () => Promise.reject(away());
+const connectionRefused = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+/** When the database becomes unavailable, in the transactions from now on. */
+let fails: "never" | "before" | "at commit" = "never";
+/** For queries outside of a transaction. */
+class UnavailableDriver extends DummyDriver {
+  override acquireConnection = () => Promise.reject(connectionRefused());
 }
-const nobody = asSystemHandle(
+const unavailable = asSystemHandle(
   new Kysely<Tables>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new Away(),
+      createDriver: () => new UnavailableDriver(),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
@@ -31,17 +31,17 @@ const nobody = asSystemHandle(
 let shared: TestGateway;
 let gateway: TestGateway;
 
-function leaving(database: OpenDatabase): OpenDatabase {
+function withFailures(database: OpenDatabase): OpenDatabase {
   const inWorkspace: OpenDatabase["inWorkspace"] = (id, work) => {
-    if (leaves === "before") return tagRolledBack(() => Promise.reject(away()), work);
-    if (leaves === "never") return database.inWorkspace(id, work);
-    leaves = "before";
-    return database.inWorkspace(id, work).then(() => Promise.reject(away()));
+    if (fails === "before") return tagRolledBack(() => Promise.reject(connectionRefused()), work);
+    if (fails === "never") return database.inWorkspace(id, work);
+    fails = "before";
+    return database.inWorkspace(id, work).then(() => Promise.reject(connectionRefused()));
   };
   const access: SystemAccess = {
     ...bypassRls(database, "installation"),
     get db() {
-      return leaves === "before" ? nobody : database.db;
+      return fails === "before" ? unavailable : database.db;
     },
   };
   return { ...database, [systemAccess]: access, inWorkspace };
@@ -49,14 +49,14 @@ function leaving(database: OpenDatabase): OpenDatabase {
 
 before(async () => {
   shared = await startAdminGateway();
-  gateway = await startAdminGateway({ existing: { ...shared, database: leaving(shared.database) }, works: false });
+  gateway = await startAdminGateway({ existing: { ...shared, database: withFailures(shared.database) }, works: false });
 });
 after(async () => {
   await gateway.close();
   await shared.close();
 });
 beforeEach(() => {
-  leaves = "never";
+  fails = "never";
 });
 
 const DOMAINS = "/workspace/acme/audio-url-domains";
@@ -65,13 +65,13 @@ const JOB = "/v1/transcription/jobs/job_01jzzzzzzzzzzzzzzzzzzzzzzz";
 
 for (const [what, method, path, options] of [
   ["a setting", "PUT", DOMAINS, { body: { domains: [] } }],
-  ["a key that is made", "POST", "/workspace/acme/keys", { body: { app: "notes" } }],
-  ["what is removed", "DELETE", "/workspace/acme/stt-webhook", {}],
+  ["a new key", "POST", "/workspace/acme/keys", { body: { app: "notes" } }],
+  ["a removal", "DELETE", "/workspace/acme/stt-webhook", {}],
   ["a job's cancellation", "DELETE", JOB, { key: KEY }],
   ["an operator's change", "POST", "/admin/v1/workspaces/acme/keys", { body: { app: "notes" } }],
 ] as const) {
   test(`admin.database-away: ${what} while the database is unavailable is 503 OVERLOADED, retryable`, async () => {
-    leaves = "before";
+    fails = "before";
     const answer = await call(gateway, method, path, options);
     assert.deepEqual([answer.status, answer.code, answer.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
   });
@@ -81,15 +81,15 @@ test("admin.database-away: a shared change that first has to read, outside of an
   const path = "/admin/v1/connections/dg";
   // The key is remembered from now on.
   assert.equal((await call(gateway, "GET", path)).status, 200);
-  leaves = "before";
+  fails = "before";
   const answer = await call(gateway, "PUT", path, { body: { kind: "deepgram" } });
   assert.deepEqual([answer.status, answer.code], [503, "OVERLOADED"]);
 });
 
 test("admin.change-unconfirmed: a change whose commit was requested may have been made and is not called retryable", async () => {
-  leaves = "at commit";
+  fails = "at commit";
   const answer = await domains("media.lost.example");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "false"]);
-  leaves = "never";
+  fails = "never";
   assert.deepEqual((await call(gateway, "GET", DOMAINS)).json, (await domains("media.lost.example")).json);
 });

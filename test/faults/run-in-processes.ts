@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { testFlags } from "../harness/node-flags.ts";
 import type { FaultReport } from "./report.ts";
 
-export interface RunApart {
+export interface RunInProcesses {
   readonly names: readonly string[];
   /** Passed to each. */
   readonly options: readonly string[];
@@ -18,7 +18,7 @@ export interface RunApart {
 
 const LAST_WORDS = 2_000;
 
-export async function runApart({ names, options, atOnce, onEnd }: RunApart): Promise<void> {
+export async function runInProcesses({ names, options, atOnce, onEnd }: RunInProcesses): Promise<void> {
   const waiting = [...names];
   const runNext = async (): Promise<void> => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {

@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 function faulty(real: ChatProvider): ChatProvider {
   const failIf = (when: When): void => {
-    if (faultyWhen === when) throw new RangeError("a fault of ours");
+    if (faultyWhen === when) throw new RangeError("an internal error");
   };
   return {
     ...real,

@@ -5,12 +5,12 @@ import { get, postForm } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
-const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+const connectionRefused = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 /** Of the reservations to come, by their turn. */
 let refused: readonly boolean[] = [];
-let directoryIsAway = false;
-let quotasAreAway = false;
-let burnIsAway = false;
+let isDirectoryUnavailable = false;
+let areQuotasUnavailable = false;
+let isBurnUnavailable = false;
 let gateway: TestGateway;
 
 before(async () => {
@@ -23,20 +23,20 @@ before(async () => {
     wrapGateway: (services) => ({
       ...services,
       directory: () => {
-        if (directoryIsAway) throw away();
+        if (isDirectoryUnavailable) throw connectionRefused();
         return services.directory();
       },
       quotas: {
         ...services.quotas,
         enter: async (holders) => {
-          if (quotasAreAway) throw away();
+          if (areQuotasUnavailable) throw connectionRefused();
           return services.quotas.enter(holders);
         },
       },
       idempotency: {
         ...services.idempotency,
         burn: async (slot) => {
-          if (burnIsAway) throw away();
+          if (isBurnUnavailable) throw connectionRefused();
           return services.idempotency.burn(slot);
         },
       },
@@ -45,7 +45,7 @@ before(async () => {
         reserve: async (reservation) => {
           const [isRefused = false, ...rest] = refused;
           refused = rest;
-          if (isRefused) throw away();
+          if (isRefused) throw connectionRefused();
           return services.ledger.reserve(reservation);
         },
       },
@@ -56,9 +56,9 @@ after(() => gateway.close());
 beforeEach(() => {
   gateway.sandbox.clearFaults();
   gateway.sandbox.clearCalls();
-  directoryIsAway = false;
-  quotasAreAway = false;
-  burnIsAway = false;
+  isDirectoryUnavailable = false;
+  areQuotasUnavailable = false;
+  isBurnUnavailable = false;
 });
 
 test("transcription.database-unavailable, idempotency.outage-refusal: before anything is dispatched: 503 OVERLOADED, retryable, no provider called, and the key runs afterwards", async () => {
@@ -85,7 +85,7 @@ test("transcription.database-unavailable, idempotency.burn-unknown: after a call
 
 test("transcription.database-unavailable: after a call whose outcome is unknown, though the key cannot be burned now: the caller gets that outcome, and the key does not run", async () => {
   refused = [false, true];
-  burnIsAway = true;
+  isBurnUnavailable = true;
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
   const headers = { "idempotency-key": "burned-later" };
   const answer = await postForm(gateway.origin, { headers });
@@ -96,13 +96,13 @@ test("transcription.database-unavailable: after a call whose outcome is unknown,
 });
 
 test("errors.database-away: a read that cannot be answered is retryable, never an internal error", async () => {
-  directoryIsAway = true;
+  isDirectoryUnavailable = true;
   const answer = await get(gateway.origin, "/v1/me");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
 });
 
 test("transcription.database-unavailable: a quota that cannot be counted lets nothing through: 503 OVERLOADED, retryable, and no provider called", async () => {
-  quotasAreAway = true;
+  areQuotasUnavailable = true;
   const answer = await postForm(gateway.origin);
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
   assert.equal(gateway.sandbox.calls.length, 0);
