@@ -81,17 +81,21 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+type Accounting = Pick<GatewayServices, "ledger" | "leases" | "idempotency" | "quotas">;
 type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger">;
 
 /** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
 const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
+
+function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Accounting {
+  return { ledger, leases, idempotency, quotas };
+}
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { configuration, database, seal, logger } = options;
   const now = options.now ?? (() => new Date());
   const nowMs = () => now().getTime();
   let draining = false;
-  const isDraining = () => draining;
 
   const sandbox = await startSandbox();
   const outbound = openOutbound(options);
@@ -100,16 +104,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => remembered.directory() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => caches.directory() });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
-  const { ledger, leases, idempotency, requestLog } = accounts;
-  const remembered = await openCaches({ ...options, leases, circuits }, nowMs);
+  const { leases, requestLog } = accounts;
+  const caches = await openCaches({ ...options, leases, circuits }, nowMs);
 
   const reach: Reach = {
     providers,
     chatProviders,
-    directory: remembered.directory,
+    directory: caches.directory,
     openIo: openIoOver(configuration, { outbound, replies, nowMs }),
     sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
     logger,
@@ -119,18 +123,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const plain: GatewayServices = {
     ...reach,
     limits: configuration.limits,
-    prices: remembered.prices,
+    prices: caches.prices,
     ...threads,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
     remoteAudio: openRemoteAudio(options, outbound, spool),
     circuits,
     observer: metrics,
-    ledger,
-    leases,
+    ...pickAccounting(accounts),
     ...STREAM_TIMES,
-    idempotency,
-    quotas: accounts.quotas,
     deletions,
     now,
   };
@@ -142,14 +143,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     durable,
     spool,
     parser: replies.parser,
-    isDraining,
+    isDraining: () => draining,
     nowMs,
     readCheckpoint: checkpoints.read,
     metrics,
     records: accounts.records,
-    keys: remembered.keys,
-    setUp: setUpServices(options, outbound, remembered),
-    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, remembered),
+    keys: caches.keys,
+    setUp: setUpServices(options, outbound, caches),
+    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
@@ -163,9 +164,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([remembered.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
-    await remembered.close();
+    await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await outbound.close();
@@ -180,7 +181,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     gateway,
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
-    refreshDirectory: () => remembered.refresh(),
+    refreshDirectory: () => caches.refresh(),
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
