@@ -12,10 +12,13 @@ import type {
   Verbosity,
 } from "../../contract/features.ts";
 import type { StreamingIo, WireRequest } from "../io.ts";
+import type { ModelLife } from "../model-life.ts";
 import type { ProviderKind } from "../provider.ts";
 
 /** A chat model's declared capabilities. A declaration in the configuration file replaces them field by field. */
 export interface ChatModel {
+  /** Absent for models that the configuration declares. */
+  readonly life?: ModelLife;
   readonly features: readonly ChatFeature[];
   readonly preferences: readonly ChatPreference[];
   readonly limits: ChatLimits;
