@@ -1,7 +1,9 @@
 // Generates docs/providers.md: the features of each model as declared in code [providers.declared-features]. Written by `npm run docs`.
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
+import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-prices.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
+import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 
@@ -63,6 +65,25 @@ export function providersPage(): string {
       Object.entries(models).map(([name, model]) => chatRow(`${kind}/${name}`, model)),
     ),
     "",
+    "### Life of chat models",
+    "",
+    "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
+    "",
+    "| model | verified on | deprecated on | ends | successors | source |",
+    "|---|---|---|---|---|---|",
+    ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
+      Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
+    ),
+    "",
+    "### List prices of chat models",
+    "",
+    "In USD per million tokens, for comparison. The gateway charges what the configuration has under `prices`, and nothing else. A model that is not listed has",
+    "ended, or its price is unverified.",
+    "",
+    "| model | input | output | as of | note | source |",
+    "|---|---|---|---|---|---|",
+    ...Object.entries(CHAT_LIST_PRICES).map(([name, price]) => priceRow(name, price)),
+    "",
   ].join("\n");
 }
 
@@ -81,6 +102,27 @@ function chatRow(name: string, { features, preferences, limits }: ChatModel): st
     ...CHAT_PREFERENCES.map((preference) => preferences.includes(preference)),
   ].map((has) => (has ? "yes" : ""));
   return `| ${[name, ...marks, limits.maxOutputTokens ?? ""].join(" | ")} |`;
+}
+
+function lifeRow(
+  name: string,
+  { verifiedOn, source, deprecatedOn = "", endsOn, redirect, replacedBy = [] }: ModelLife,
+): string {
+  const note = (end: ModelEnd): string => (end.evidence === "vendor" ? "" : ", second-hand");
+  const ends = [
+    ...(endsOn === undefined ? [] : [`${endsOn.date}${note(endsOn)}`]),
+    ...(redirect === undefined ? [] : [`from ${redirect.date} answered by ${redirect.model}${note(redirect)}`]),
+  ].join("; ");
+  const successors = replacedBy
+    .map(({ model, lacks }) => (lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`))
+    .join("; ");
+  return `| ${[name, verifiedOn, deprecatedOn, ends, successors, source].join(" | ")} |`;
+}
+
+function priceRow(name: string, price: ListPrice): string {
+  const { usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, source, evidence, note = "" } = price;
+  const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
+  return `| ${[name, usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, note, origin].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

@@ -5,10 +5,11 @@ import { MODEL_NAMES } from "./openai-models.ts";
 import { mistralError } from "./mistral.ts";
 import { speachesError } from "./speaches.ts";
 import { vllmError } from "./vllm.ts";
+import { isRetired, retirementDate } from "../retired-models.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
 
 const CHAT_NAMES =
-  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5".split(
+  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5 gpt-6-luna gpt-6.1-sol gpt-6.1-terra gpt-6.2-astra gpt-6.2-sol".split(
     " ",
   );
 
@@ -30,6 +31,21 @@ const listOf = (names: readonly string[], owner: string): object => ({
   data: names.map((id) => ({ id, object: "model", created: CREATED, owned_by: owner })),
 });
 
+/** With the dates of announced ends, and without the models that have ended. */
+function openAiList(nowMs: number): object {
+  const names = [...MODEL_NAMES, ...CHAT_NAMES].filter((name) => !isRetired("openai", name, nowMs));
+  return {
+    object: "list",
+    data: names.map((id) => ({
+      id,
+      object: "model",
+      created: CREATED,
+      owned_by: "system",
+      shutdown_date: retirementDate("openai", id),
+    })),
+  };
+}
+
 const wire = (name: "openai" | "compatible", parts: Pick<Wire, "errorFor" | "answer">): Wire => ({
   name,
   step: "probe",
@@ -40,10 +56,10 @@ const wire = (name: "openai" | "compatible", parts: Pick<Wire, "errorFor" | "ans
 
 export const openAiModelsWire: Wire = wire("openai", {
   errorFor: openAiErrorForStatus,
-  answer: async ({ headers, requestId }) => {
+  answer: async ({ headers, requestId, nowMs }) => {
     const fault = findWrongKey(headers.authorization, false);
     return fault === null
-      ? jsonAnswer(200, listOf([...MODEL_NAMES, ...CHAT_NAMES], "system"), openAiHeaders(requestId))
+      ? jsonAnswer(200, openAiList(nowMs), openAiHeaders(requestId))
       : openAiError(401, fault, requestId);
   },
 });
@@ -51,9 +67,13 @@ export const openAiModelsWire: Wire = wire("openai", {
 export function compatibleModelsWire(dialect: ListingDialect): Wire {
   return wire("compatible", {
     errorFor: (status, requestId) => ERRORS[dialect](status, requestId),
-    answer: async (input) => refusalOf(dialect, input) ?? jsonAnswer(200, listOf(SERVED[dialect], dialect)),
+    answer: async (input) =>
+      refusalOf(dialect, input) ?? jsonAnswer(200, listOf(servedOn(dialect, input.nowMs), dialect)),
   });
 }
+
+const servedOn = (dialect: ListingDialect, nowMs: number): readonly string[] =>
+  SERVED[dialect].filter((name) => dialect !== "groq" || !isRetired("groq", name, nowMs));
 
 const ERRORS: { readonly [D in ListingDialect]: Wire["errorFor"] } = {
   openai: openAiErrorForStatus,

@@ -71,6 +71,8 @@ export type BodyDefect = "too_large" | "not_multipart" | "malformed_multipart";
 
 export interface WireInput {
   readonly requestId: string;
+  /** The sandbox's clock, by which models retire. */
+  readonly nowMs: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

@@ -37,10 +37,10 @@ const ACCOUNTS: readonly Account[] = [
   accountOf("DEEPGRAM_API_KEY", "deepgram", ["nova-3"], []),
   accountOf("ASSEMBLYAI_API_KEY", "assemblyai", ["universal-3-pro", "universal-2"], []),
   accountOf("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
-  accountOf("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-4o-mini"]),
+  accountOf("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-6-luna"]),
   // The general model is last: it alone translates into any language, but it is instructed by a prompt.
-  accountOf("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.5-flash"]),
-  accountOf("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-4-5"]),
+  accountOf("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.8-flash"]),
+  accountOf("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-5-5"]),
   {
     variable: "PATCHBAY_LOCAL_STT_URL",
     property: "base_url",

@@ -6,6 +6,7 @@ import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "..
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
+import type { ModelLife } from "./model-life.ts";
 import type { JsonReply } from "./wire/read-reply.ts";
 
 export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
@@ -22,6 +23,8 @@ export interface FeatureSupport {
 
 /** A speech model's declared capabilities. A declaration in the configuration file replaces them field by field. */
 export interface SpeechModel {
+  /** Absent for models that the configuration declares. */
+  readonly life?: ModelLife;
   readonly features: { readonly [F in Feature]?: FeatureSupport };
   readonly preferences: readonly Preference[];
   readonly limits: SpeechLimits;

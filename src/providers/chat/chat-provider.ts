@@ -12,10 +12,13 @@ import type {
   Verbosity,
 } from "../../contract/features.ts";
 import type { StreamingIo, WireRequest } from "../io.ts";
+import type { ModelLife } from "../model-life.ts";
 import type { ProviderKind } from "../provider.ts";
 
 /** A chat model's declared capabilities. A declaration in the configuration file replaces them field by field. */
 export interface ChatModel {
+  /** Absent for models that the configuration declares. */
+  readonly life?: ModelLife;
   readonly features: readonly ChatFeature[];
   readonly preferences: readonly ChatPreference[];
   readonly limits: ChatLimits;
@@ -25,6 +28,9 @@ export interface ChatModel {
   readonly rivals?: readonly (readonly [ChatPreference, ChatPreference])[];
   readonly quirks?: readonly ChatQuirk[];
 }
+
+/** A built-in model: when and where its facts were verified is part of them. */
+export type CataloguedChatModel = ChatModel & { readonly life: ModelLife };
 
 export interface ChatLimits {
   /** Most tokens of one answer, including reasoning. Absent: unknown. */
@@ -43,6 +49,8 @@ export interface ChatLimits {
 export type ChatQuirk =
   /** Instructions have the role `developer`. */
   | "developer_role"
+  /** "To use function tools, use /v1/responses or set reasoning_effort to 'none'." */
+  | "tools_without_reasoning"
   /** "This model does not support assistant message prefill. The conversation must end with a user message." */
   | "no_prefill"
   /** A tool call in the history must contain the signature that the model returned with it. */
