@@ -1,5 +1,5 @@
-// The admin listener: `/admin/v1/…` for operator keys, health, and its own OpenAPI document. It shares no endpoint with the public listener
-// [admin.listeners-separate].
+// Creates the admin listener (`/admin/v1/…` for operator keys, health, metrics, its own OpenAPI document), which shares no endpoint with the public listener
+// [admin.listeners-separate], and a worker's monitoring listener.
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";

@@ -1,4 +1,4 @@
-// Jobs as the operator and a workspace's administrators list them [admin.jobs].
+// Schemas and endpoints of the admin API that list jobs, for the operator and a workspace's administrators [admin.jobs].
 import { z } from "zod";
 import {
   type EndpointTemplate,

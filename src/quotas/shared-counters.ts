@@ -1,5 +1,5 @@
-// Quotas over several processes on one database [quotas.exact] (docs/decisions/0015): each process holds slices that it spends in memory, and draws and
-// returns for all of them in one transaction at a time.
+// Quotas over several processes on one database [quotas.exact] (docs/decisions/0015): each process holds slices that it spends in memory, and one
+// transaction at a time allocates and returns slices for all quotas.
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database } from "../storage/database.ts";

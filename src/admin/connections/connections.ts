@@ -1,5 +1,5 @@
-// Provider accounts of the operator and of workspaces [admin.connections]. They are validated like the file's, a workspace's address is checked before it is
-// stored, and the credential is sealed and never shown again.
+// Provider accounts of the operator and of workspaces [admin.connections]: create, list, get, replace, rotate the credential, delete. They are validated
+// like those of the configuration file, a workspace's address is checked before it is stored, and the credential is sealed and never shown again.
 import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { ParsedConnection } from "../../contract/set-up/connection.ts";

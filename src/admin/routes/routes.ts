@@ -1,5 +1,5 @@
-// Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like the file's, published, rolled back. Each change has an audit
-// entry, and versions are immutable.
+// Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like those of the configuration file, published, rolled back.
+// Each change has an audit entry, and versions are immutable.
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteView } from "../../contract/admin/routes.ts";

@@ -1,4 +1,4 @@
-// `patchbay keys|usage …`: the commands with which workspace administrators and the operator query a running gateway.
+// Declares `patchbay keys …` and `patchbay usage`, for administrators and the operator: their subcommands, options and help.
 import { type Command, Option } from "commander";
 import { ROLES } from "../../contract/set-up/app.ts";
 import { SCOPES } from "../../contract/scopes.ts";

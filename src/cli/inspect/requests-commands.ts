@@ -1,4 +1,4 @@
-// `patchbay requests show|list|tail`: commands and help.
+// Declares `patchbay requests show|list|tail`: the subcommands, their options and help.
 import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../../contract/admin/request-list.ts";
 import { adminKeyOption, examples, limitOption, type Run, urlOption, workspaceOption } from "../command-kit.ts";

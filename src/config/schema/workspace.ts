@@ -1,4 +1,4 @@
-// The schema of workspaces with their apps and keys.
+// The schema of the configuration file's workspaces with their apps and keys, and of the operator's keys.
 import { z } from "zod";
 import {
   appFields,

@@ -1,4 +1,4 @@
-// Apps of a workspace, for its administrators and the operator [admin.apps].
+// Schemas and endpoints of the admin API for the apps of a workspace, for its administrators and the operator [admin.apps].
 import { z } from "zod";
 import { quotaView } from "../account.ts";
 import {

@@ -1,4 +1,5 @@
-// POST …/connections/{connection_id}/test: checks whether a credential works, and for which models, before a call is paid for [providers.test-question].
+// Schemas and endpoints for POST …/connections/{connection_id}/test: whether a provider account's credential works, and for which models, before a call is
+// paid for [providers.test-question].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";

@@ -1,4 +1,5 @@
-// Provider accounts in the admin API: shared ones [admin.connections], and each workspace's own (BYOK) [admin.connection-byok].
+// Schemas and endpoints of the admin API for connections (provider accounts): shared ones [admin.connections], and each workspace's own (BYOK)
+// [admin.connection-byok].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

@@ -1,4 +1,4 @@
-// API keys of a workspace, for its administrators and the operator [keys.shown-once].
+// Schemas and endpoints of the admin API for a workspace's API keys, for its administrators and the operator [keys.shown-once].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

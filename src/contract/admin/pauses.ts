@@ -1,4 +1,4 @@
-// Pauses a provider account, or a model on it, manually, and resumes it [admin.pause] [admin.pause-resume].
+// Schemas and endpoints of the admin API that manually pause a provider account, or one model on it, and resume it [admin.pause] [admin.pause-resume].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { MODEL } from "../set-up/kit.ts";

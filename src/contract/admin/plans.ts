@@ -1,4 +1,4 @@
-// Plans, and the credits of a workspace [budgets.credits-grant].
+// Schemas and endpoints of the admin API for plans, and for the credits that a workspace has or is granted [budgets.credits-grant].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

@@ -1,4 +1,5 @@
-// POST …/explain: a dry run that shows where a request would be routed, and why, by the live version or a draft [admin.explain].
+// Schemas and endpoints for POST …/explain: a dry run that shows where a request would be routed, and why, by the published version or a draft
+// [admin.explain].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";

@@ -1,4 +1,5 @@
-// Routes and their purposes in the admin API: every change creates a version, and one version is published [admin.route-versions].
+// Schemas and endpoints of the admin API for routes, their versions and their purposes: every change creates a version, and one version is published
+// [admin.route-versions].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,

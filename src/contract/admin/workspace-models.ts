@@ -1,4 +1,4 @@
-// GET …/models: the models that routes of a workspace, or shared routes, can name [providers.model-list].
+// Schemas and endpoints for GET …/models: the models that routes of a workspace, or shared routes, can reference [providers.model-list].
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { CAPABILITIES } from "../features.ts";

@@ -1,4 +1,4 @@
-// All endpoints of the admin listener [admin.openapi]; its OpenAPI document is generated from this list.
+// Lists all endpoints of the admin listener [admin.openapi]; its OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "../admin/apps.ts";
 import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "../admin/audit.ts";

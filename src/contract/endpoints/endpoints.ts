@@ -1,4 +1,4 @@
-// All endpoints of the public listener; OpenAPI is generated from this list.
+// Lists all endpoints of the public listener; its OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "../admin/apps.ts";
 import { workspaceAuditContracts } from "../admin/audit.ts";
 import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";

@@ -1,4 +1,5 @@
-// Calls one candidate: reserves durably before the first byte is sent. A served call is settled with the answer, a failed one at once.
+// Calls one candidate, a target of the route that can serve the request: reserves its cost durably before the first byte is sent. A served call is settled
+// with the answer, a failed one at once.
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";

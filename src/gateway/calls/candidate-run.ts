@@ -1,4 +1,4 @@
-// The input and the outcome of a run over candidates. Requests and jobs run alike and differ in their `CallJournal`, which stores what must be durable.
+// The input of a run, which calls candidates in order until one serves the request or job, and its outcome: served, exhausted, unknown or aborted.
 import type { AttemptId } from "../../contract/ids.ts";
 import type { Preference } from "../../contract/features.ts";
 import type { Warning } from "../../contract/transcription.ts";

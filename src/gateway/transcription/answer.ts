@@ -1,4 +1,4 @@
-// Builds the envelope of the answer from the transcript of a target, with every warning that applies [transcription.envelope].
+// Builds the envelope of an answer from a target's outcome: finishes the transcript and collects all warnings [transcription.envelope].
 import { newId } from "../../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";

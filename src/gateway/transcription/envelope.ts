@@ -1,4 +1,5 @@
-// Builds the envelope of a transcript and its bare-body forms [transcription.envelope] [captions.bare-body]. Pure.
+// Builds the envelope of a transcript, the JSON answer of a routed request, and the bare bodies (text, SRT, WebVTT) that `Accept` selects instead
+// [transcription.envelope] [captions.bare-body]. Pure.
 import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../reply.ts";

@@ -1,4 +1,4 @@
-// The content of an answer before it is finished, whether one call or two made it.
+// A served transcript before it is finished into an answer, made by one call, or by two if a chat model translated it.
 import type { Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { ServedOutcome } from "../calls/candidate-run.ts";

@@ -1,4 +1,4 @@
-// Reads a submission as JSON: the audio goes to the spool as it arrives, the small rest is parsed strictly.
+// Reads a request with audio that is JSON: the base64 audio goes to the spool as it arrives, the small rest is parsed strictly.
 import { audioTooLarge } from "../../audio/spool.ts";
 import { isRecord } from "../../lib/json/json-guards.ts";
 import type { Base64Intake } from "./audio-intake.ts";

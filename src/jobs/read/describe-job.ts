@@ -1,4 +1,4 @@
-// Describes a job's row as API responses show it.
+// Converts a job's database row to the job in API responses, and to the entries of lists.
 import type { ListedJobView } from "../../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription.ts";

@@ -1,5 +1,5 @@
-// A job's stored result: the envelope, and the timestamps that only an export shows. It is sealed, and is in the row or, if the envelope is large, in the
-// object store [jobs.result-url].
+// Loads a job's stored result: the envelope, and the timestamps that only an export shows. It is sealed, and is in the row or, if the envelope is large, in
+// the object store [jobs.result-url].
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { parseOwn } from "../../lib/json/json-parser.ts";
 import { openSealedResult, type ResultRow, withinResultReads } from "./open-sealed-result.ts";

@@ -1,4 +1,4 @@
-// Records that a job enters the next stage of its work, and stops the worker if the job was cancelled or taken over [jobs.cancel-processing]
+// Records that a job enters the next stage of its work, and stops the worker there if the job was cancelled or taken over [jobs.cancel-processing]
 // [jobs.fenced-writes].
 import type { RecordedCandidate } from "../../gateway/request-record.ts";
 import { type Progress, writeProgress } from "../store/job-work.ts";

@@ -1,4 +1,4 @@
-// Settles the open attempt of a job that ends without a result.
+// Determines the end and the charge of a job without a result: a failed or cancelled one, whose attempt may still be open.
 import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
