@@ -8,8 +8,8 @@ import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { isBadData } from "../storage/database-faults.ts";
 import type { Counters, Limit, Verdict } from "./counters.ts";
-import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
-import { PlaceSlice } from "./place-slice.ts";
+import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./grant-quota.ts";
+import { PlaceSlice } from "./concurrency-slice.ts";
 import { type WindowRow, WindowSlice } from "./window-slice.ts";
 
 export interface SharedCountersOptions {

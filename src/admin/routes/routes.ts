@@ -18,7 +18,7 @@ import {
 } from "../../directory/store/routes.ts";
 import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
 import type { Handle } from "../../storage/system.ts";
-import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
+import { judgeRoute, judgeStoredRoute } from "../validate-settings.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";

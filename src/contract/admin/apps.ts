@@ -13,7 +13,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
-import { appFields } from "../set-up/app.ts";
+import { appFields } from "../settings/app.ts";
 import { PURPOSE_POLICY } from "../transcription.ts";
 import { deletedView, slug } from "./workspaces.ts";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrorForOperator, optionalMatch, time } from "./admin.ts";
 import { budgetForecast } from "./budget-forecast.ts";
-import { budgetLimits, PERIODS } from "../set-up/app.ts";
+import { budgetLimits, PERIODS } from "../settings/app.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const budgetChange = z.strictObject(budgetLimits);

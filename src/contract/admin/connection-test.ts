@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
-import { providerKind } from "../set-up/connection.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { providerKind } from "../settings/connection.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 
 /** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [

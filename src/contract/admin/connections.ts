@@ -13,8 +13,8 @@ import {
   time,
 } from "./admin.ts";
 import { testConnectionContracts } from "./connection-test.ts";
-import { connectionSection, providerKind } from "../set-up/connection.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { connectionSection, providerKind } from "../settings/connection.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({

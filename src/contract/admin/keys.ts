@@ -14,7 +14,7 @@ import {
 } from "./admin.ts";
 import { routingView } from "./apps.ts";
 import { SCOPES } from "../scopes.ts";
-import { keyFields, nameField, roleField, ROLES } from "../set-up/app.ts";
+import { keyFields, nameField, roleField, ROLES } from "../settings/app.ts";
 
 const settings = { name: nameField, ...keyFields };
 

@@ -14,8 +14,8 @@ import {
   time,
 } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
-import { MONEY } from "../set-up/app.ts";
-import { ID } from "../set-up/kit.ts";
+import { MONEY } from "../settings/app.ts";
+import { ID } from "../settings/kit.ts";
 import { deletedView } from "./workspaces.ts";
 
 const grants = {

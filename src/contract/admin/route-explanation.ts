@@ -5,7 +5,7 @@ import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
 import { recordedOptions, recordedPurpose } from "../requests.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { routingDecision } from "../transcription.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;

@@ -13,8 +13,8 @@ import {
   time,
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
-import { purposeSection, routeSection } from "../set-up/route.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { purposeSection, routeSection } from "../settings/route.ts";
 import { deletedView } from "./workspaces.ts";
 
 const definition = z

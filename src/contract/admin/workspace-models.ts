@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { CAPABILITIES } from "../features.ts";
-import { type OwnerEndpoints, mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { type OwnerEndpoints, mirrorForAllOwners } from "./owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 

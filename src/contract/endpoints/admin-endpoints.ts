@@ -4,7 +4,7 @@ import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "../admin/audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { listAllDeliveriesContract, workspaceDeliveriesContracts } from "../admin/delivery-list.ts";
-import { listAllJobsContract, workspaceJobsContracts } from "../job-list.ts";
+import { listAllJobsContract, workspaceJobsContracts } from "../admin/job-list.ts";
 import {
   getConsoleContract,
   getConsoleFileContract,

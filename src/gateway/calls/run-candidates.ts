@@ -7,7 +7,7 @@ import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "../transcriptio
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { isMoneyRefusal } from "./budget-exceeded.ts";
 import { unchargedSettlement } from "./call-accounting.ts";
-import type { CandidateRun, RunOutcome, ServedOutcome } from "./candidate-run.ts";
+import type { CandidateRun, RunOutcome, ServedOutcome } from "./run-outcome.ts";
 import { createCutter } from "./cutter.ts";
 import { hasTimeForAnother } from "../deadline.ts";
 import { failedAttempt } from "./judge-failure.ts";

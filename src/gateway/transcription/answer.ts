@@ -3,7 +3,7 @@ import { newId } from "../../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
-import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 

@@ -1,5 +1,5 @@
 // Converts a job's database row to the job in API responses, and to the entries of lists.
-import type { ListedJobView } from "../../contract/job-list.ts";
+import type { ListedJobView } from "../../contract/admin/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";

@@ -2,10 +2,10 @@
 // the object store [jobs.result-url].
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { parseOwn } from "../../lib/json/json-parser.ts";
-import { openSealedResult, type ResultRow, withinResultReads } from "./open-sealed-result.ts";
+import { openSealedResult, type ResultRow, withinResultReads } from "./read-result-in-pieces.ts";
 import type { JobServices } from "../services.ts";
 import { ValueGone } from "../../storage/read-pieces.ts";
-import { takeEnvelope, sealContext } from "./result-bytes.ts";
+import { takeEnvelope, sealContext } from "./stored-result-format.ts";
 import type { JobResult } from "../run/store-result.ts";
 
 type ReadServices = Pick<JobServices, "seal" | "objects" | "database" | "resultReads">;

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/asked-chat-features.ts";
 import { CHAT_MODELS } from "../catalog.ts";
-import { splitSignedId } from "../../contract/call-signature.ts";
+import { splitSignedId } from "../../contract/tool-call-signature.ts";
 import type {
   ChatMessage,
   ChatModel,

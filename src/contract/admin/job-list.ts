@@ -8,9 +8,9 @@ import {
   mirrorForOperator,
   operatorEndpoint,
   pageFields,
-} from "./admin/admin.ts";
-import type { EndpointContract } from "./endpoints/endpoint.ts";
-import { job, jobListQuery } from "./jobs.ts";
+} from "./admin.ts";
+import type { EndpointContract } from "../endpoints/endpoint.ts";
+import { job, jobListQuery } from "../jobs.ts";
 
 /** State and facts of a job, without the caller's metadata and transcript. */
 export const listedJob = job.omit({ poll_url: true, metadata: true, result: true, result_url: true }).extend({

@@ -7,8 +7,8 @@ import { type FaultPath, formatPath } from "../config/fault.ts";
 import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";
 import type { GatewayError } from "../contract/errors.ts";
 import { invalidRequests } from "../contract/invalid-request.ts";
-import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
-import { type ParsedRoute, routeSection } from "../contract/set-up/route.ts";
+import { connectionSection, type ParsedConnection } from "../contract/settings/connection.ts";
+import { type ParsedRoute, routeSection } from "../contract/settings/route.ts";
 
 const ROOT: FaultPath = [];
 
