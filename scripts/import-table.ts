@@ -72,6 +72,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
     "lib",
     "auth",
     "audio/audio-input.ts",
+    "audio/audio-too-large.ts",
     "audio/spool.ts",
     "audio/base64.ts",
     "gateway",

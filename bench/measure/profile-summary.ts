@@ -44,7 +44,7 @@ const ROOMS: readonly (readonly [RegExp, string])[] = [
   [/node_modules\/(zod)\//u, "zod"],
   [/node_modules\/(fastify|find-my-way|avvio|@fastify\/[^/]+|fast-[^/]+|light-my-request)\//u, "fastify"],
   [/node_modules\/(pino|sonic-boom|thread-stream|safe-stable-stringify)\//u, "pino"],
-  [/src\/http\/(multipart|part-headers|read-form-body|body-chunks|audio-intake)/u, "http/multipart"],
+  [/src\/http\/body\/(multipart|part-headers|read-audio-form|body-chunks|audio-intake)/u, "http/multipart"],
   [/src\/audio\/spool/u, "audio/spool"],
   [/src\/audio\//u, "audio/measure"],
   [/src\/(jobs|queue)\//u, "jobs"],

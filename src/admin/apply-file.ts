@@ -1,5 +1,5 @@
-// Applies the gateway's own configuration file while it runs [configuration.apply-own-file]: does what a start does with its objects, and returns the
-// difference.
+// Applies the configuration file that this gateway was started with, while it runs [configuration.apply-own-file]: upserts its objects as a start does, and
+// returns what changed.
 import type { ApplyResult } from "../contract/admin/apply.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";

@@ -1,4 +1,5 @@
-// Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace]. The caller has been authorized before.
+// Reads and replaces a workspace's allowlist for `audio.url` [remote-audio.list-replace], with at most the configured number of domains. The caller has been
+// authorized before.
 import type { AudioUrlDomainsView } from "../contract/admin/audio-url-domains.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";

@@ -1,5 +1,5 @@
-// Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules], by each rule of the fetch. A workspace's administrators see what
-// a request would be answered, only the operator sees what a name resolves to.
+// Checks whether an address would be fetched as `audio.url` [remote-audio.check-same-rules], by each rule of the fetch. A workspace's administrators see the
+// error that a request would get; only the operator sees to which IP addresses a name resolves.
 import type { AudioUrlCheck, AudioUrlRule } from "../contract/admin/audio-url-check.ts";
 import { AUDIO_URL_RULES } from "../contract/admin/audio-url-check.ts";
 import type { WorkspaceId } from "../contract/ids.ts";

@@ -1,4 +1,4 @@
-// Prevents lost updates [admin.lost-update]: a change names the state that it is based on, which is compared under the row's lock.
+// Prevents lost updates (`If-Match`) [admin.lost-update]: a change names the ETag of the state that it is based on, which is compared under the row's lock.
 import { GatewayError } from "../contract/errors.ts";
 import { etagOf } from "../lib/etag.ts";
 

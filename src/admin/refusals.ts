@@ -1,4 +1,4 @@
-// Refusals that all objects of the admin API share.
+// Creates the errors that all objects of the admin API share: not found, name already exists, still in use.
 import { type ErrorDetails, GatewayError } from "../contract/errors.ts";
 
 export function noSuch(what: string): GatewayError {

@@ -1,4 +1,5 @@
-// The dependencies of the functions of this folder, and the types of the acting key and of pages.
+// Types that all functions of `admin/` receive: their dependencies (`AdminServices`), the key that acts, for the audit log (`AdminActor`), and the pages of
+// lists.
 import type { KeyId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 

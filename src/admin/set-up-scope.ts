@@ -1,5 +1,5 @@
-// Runs changes of connections and routes, shared or of one workspace, under the directory's lock. Reads what they can reference: shared objects and, in a
-// workspace, its own.
+// Runs a change of connections or routes, shared or of one workspace, in a transaction that holds the lock on all of them, and reads what the changed object
+// may reference: shared objects and, in a workspace, its own.
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";

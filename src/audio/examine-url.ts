@@ -1,4 +1,4 @@
-// Reports every rule of the fetch of an `audio.url` separately, without fetching anything [remote-audio.check-same-rules].
+// Checks an `audio.url` against every rule of a fetch and reports each result separately, without fetching anything [remote-audio.check-same-rules].
 import type { Examination, GuardRule, Outbound, RefusalReason } from "../outbound/dial.ts";
 import { listedEntry, type TargetPolicy } from "../outbound/target-policy.ts";
 import { urlRejected } from "./remote-errors.ts";

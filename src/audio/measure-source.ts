@@ -1,5 +1,5 @@
-// Measures an audio source synchronously: detects its format, runs the reader, returns the duration or error 415 or 422 [measuring.unsupported]
-// [measuring.invalid]. Runs in the worker of measure.ts, or in place if that is fast.
+// Measures an audio source synchronously: detects its format, parses it, and returns its duration or the error 415 or 422 [measuring.unsupported]
+// [measuring.invalid]. Runs in the worker thread of `measure.ts`, or, for a WAV with a complete header, without it.
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";

@@ -1,4 +1,4 @@
-// Names spool files so that those of a killed process can be distinguished from those in use.
+// Names spool files by host and process, and deletes those that a killed process left behind.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";

@@ -2,13 +2,13 @@
 // on the way. The audio is deleted with the request [measuring.spool-cleanup].
 import { createHash, type Hash, webcrypto } from "node:crypto";
 import { join } from "node:path";
-import { GatewayError } from "../contract/errors.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
 import { type BlockPool, createBlockPool, createSpoolMemory } from "./spool-memory.ts";
+import { audioTooLarge } from "./audio-too-large.ts";
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
@@ -187,17 +187,6 @@ function beginWriting(options: WriterOptions): SpoolWriter {
 /** A request body for a store that can upload the file directly. */
 export function objectBody({ source, open }: SpooledAudio) {
   return source.kind === "file" ? { path: source.path, open } : open();
-}
-
-export function audioTooLarge(
-  limit: { readonly maxBytes: number; readonly param: string },
-  receivedBytes: number,
-): GatewayError {
-  return new GatewayError("AUDIO_TOO_LARGE", {
-    message: `The audio is larger than ${limit.maxBytes} bytes, the maximum; ${receivedBytes} bytes were announced or received.`,
-    param: limit.param,
-    details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
-  });
 }
 
 async function hashOf(content: AsyncIterable<Uint8Array>): Promise<string> {

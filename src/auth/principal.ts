@@ -1,4 +1,5 @@
-// The principal: the caller that a verified key identifies. Built by `verify-key.ts`, read by the HTTP layer and the gateway.
+// The types of a principal, the identity behind a verified API key: key, app, workspace, role, quotas, routing settings. Built by `verify-key.ts`, read by
+// the HTTP layer and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Scope } from "../contract/scopes.ts";
 

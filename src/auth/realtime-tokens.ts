@@ -1,4 +1,5 @@
-// Realtime tokens: each replaces a key once, within 60 s, so that a browser never has the key itself [keys.realtime-token].
+// Creates and redeems realtime tokens [keys.realtime-token]: each opens one live transcription in place of an API key, within 60 s, so that a browser never
+// has the key itself.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,4 +1,4 @@
-// The names of all commands, for modules that quote them and modules that load them.
+// Lists the names of all commands, so that error messages and texts can quote one without loading its module.
 export const COMMAND_NAMES = [
   "init",
   "up",

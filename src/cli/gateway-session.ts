@@ -1,4 +1,4 @@
-// A command's session with one gateway: its address, its key, and messages about retries.
+// Opens a command's session with one gateway (its address, its key, messages about retries), and builds the paths and parses the replies of its calls.
 import type { z } from "zod";
 import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";

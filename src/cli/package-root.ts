@@ -1,4 +1,5 @@
-// Finds the directory of the installed package from this file: two levels up in a checkout, three in a build.
+// Finds the directory of the installed package from this file (two levels up in a checkout, three in a build), and reads from it the version, the required
+// Node.js, the sample recording and the pages' modules.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

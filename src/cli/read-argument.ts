@@ -1,4 +1,4 @@
-// Reads files and stdin named by an option.
+// Reads the files, or stdin, that a command's options name, as text, bytes or JSON.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";

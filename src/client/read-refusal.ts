@@ -1,4 +1,4 @@
-// Reads the error of a refusal or of a stream's `error` event [client.error-fields].
+// Parses the gateway's errors: the body of an error response, or the `error` event of a stream [client.error-fields].
 import type { ErrorBody } from "../contract/error-body.ts";
 import { PatchbayError } from "./errors.ts";
 

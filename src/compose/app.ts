@@ -17,7 +17,7 @@ import type { JobServices } from "../jobs/services.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { createDirtyTask } from "../lib/concurrency/dirty-task.ts";
 import { openAccounts, SWEEP_MS } from "./metering.ts";
-import { keepCheckpoints } from "./admin-endpoints.ts";
+import { keepCheckpoints } from "./audit-checkpoints.ts";
 import {
   connectionTestServices,
   openIoOver,

@@ -1,4 +1,4 @@
-// Composes for `compose/app.ts` this process's caches of keys, the directory and prices, and how changes invalidate them.
+// Composes for `compose/app.ts` this process's caches of keys, configuration and prices, and invalidates them when another process announces a change.
 import type { Logger } from "pino";
 import { createKeyUse } from "../auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "../auth/verify-key.ts";

@@ -1,6 +1,6 @@
 // Composes durable work: the queue, the object store, jobs, webhooks, their workers and sweeps.
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
-import { MOST_RESULT_READS } from "../jobs/read/open-sealed-result.ts";
+import { MOST_RESULT_READS } from "../jobs/read/read-result-in-pieces.ts";
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { Logger } from "pino";
 import type { Configuration } from "../config/configuration.ts";

@@ -6,7 +6,7 @@ import type { OwnFile } from "../admin/apply-file.ts";
 import { MOST_CHECKS } from "../admin/check-audio-url.ts";
 import type { SetUpServices } from "../admin/set-up-scope.ts";
 import type { Spool } from "../audio/spool.ts";
-import { requireWorkspaceAdmin } from "../auth/require-role.ts";
+import { requireWorkspaceAdmin } from "../auth/require-workspace-admin.ts";
 import type { KeyVerifier } from "../auth/verify-key.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { GatewayServices } from "../gateway/services.ts";

@@ -1,4 +1,4 @@
-// Returns what the providers' adapters know, for validation: models that need no declaration, and the settings that a target may have.
+// Returns what validation needs to know of the providers' adapters: models that need no declaration, and the settings that a target may have.
 import { z } from "zod";
 import type { Capability } from "../contract/features.ts";
 import type { ProviderKind } from "../providers/provider.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Configuration } from "./configuration.ts";
 import { configurationFile } from "./schema/file.ts";
-import { camelCase } from "../contract/set-up/kit.ts";
+import { camelCase } from "../contract/settings/kit.ts";
 
 const SECRET_NAME = /(^|[_-])(api_?key|secret|token|password|authorization|credentials?)$/i;
 

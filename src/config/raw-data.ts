@@ -1,4 +1,4 @@
-// Reads unchecked data safely: a value that is absent or of the wrong type counts as absent, and the schema reports it.
+// Reads fields of data that no schema has checked yet: a value that is absent or of the wrong type counts as absent, and the schema reports it later.
 import type { FaultPath } from "./fault.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 

@@ -1,4 +1,4 @@
-// Converts an address to listen on into a host that clients can connect to.
+// Converts an address to listen on, such as `0.0.0.0`, into a host that clients can connect to.
 
 /** Formatted for a URL. */
 export function reachableHost(host: string): string {

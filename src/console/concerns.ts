@@ -1,6 +1,6 @@
 // The alerts of the overview: a table for each kind that needs attention, and one common list for the others.
 import type { AppView } from "../contract/admin/apps.ts";
-import type { ListedJobView } from "../contract/job-list.ts";
+import type { ListedJobView } from "../contract/admin/job-list.ts";
 import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/admin/provider-health.ts";
 import type { ListedRequestView } from "../contract/admin/request-list.ts";

@@ -1,5 +1,5 @@
 // Details of a job that its row in the list has no room for.
-import type { ListedJobView } from "../contract/job-list.ts";
+import type { ListedJobView } from "../contract/admin/job-list.ts";
 import type { JobStatus } from "../contract/jobs.ts";
 import { copyButton, element } from "../page/element.ts";
 import { factList, orNone, secondsText, timeView, type Tone } from "./words.ts";

@@ -1,5 +1,5 @@
 // The list of jobs for administrators and the operator: running jobs, outcomes, and routing.
-import type { ListedJobView } from "../contract/job-list.ts";
+import type { ListedJobView } from "../contract/admin/job-list.ts";
 import { element } from "../page/element.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
 import { JOB_TONES, jobDetails } from "./job-details.ts";

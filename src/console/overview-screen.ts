@@ -1,7 +1,7 @@
 // The overview after sign-in: setup steps, alerts, and usage. At most eight calls in parallel.
 import type { AppView } from "../contract/admin/apps.ts";
 import type { ConnectionView } from "../contract/admin/connections.ts";
-import type { ListedJobView } from "../contract/job-list.ts";
+import type { ListedJobView } from "../contract/admin/job-list.ts";
 import type { KeyView } from "../contract/admin/keys.ts";
 import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/admin/provider-health.ts";

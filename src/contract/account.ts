@@ -1,7 +1,7 @@
-// What a key can read about itself: GET /v1/me [keys.me] and GET /v1/melimits [configuration.limits].
+// Response schemas of GET /v1/me [keys.me] and GET /v1/melimits [configuration.limits]: what a key can read about itself.
 import { z } from "zod";
 import { CAPABILITIES } from "./features.ts";
-import { PERIODS } from "./set-up/app.ts";
+import { PERIODS } from "./settings/app.ts";
 import { PURPOSE_POLICY } from "./transcription.ts";
 
 export const purposeEntry = z.strictObject({

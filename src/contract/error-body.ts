@@ -1,4 +1,4 @@
-// The single error body of all endpoints [errors.one-body], and its RFC 9457 form [errors.problem-json].
+// Schemas of the single error body of all endpoints [errors.one-body], and of its RFC 9457 form [errors.problem-json].
 import { z } from "zod";
 import { ERROR_TYPES, ERRORS, type ErrorCode } from "./errors.ts";
 

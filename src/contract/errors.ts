@@ -1,4 +1,5 @@
-// The catalogue of public errors [errors.one-body]. Status, type and retryability are defined only here: docs/errors.md and /docs/errors are generated from it.
+// The catalogue of public error codes [errors.one-body]. Status, type and retryability are defined only here: docs/errors.md and /docs/errors are generated
+// from it.
 
 export const ERROR_TYPES = [
   "invalid_request_error",

@@ -1,5 +1,5 @@
-// The vocabulary of features: what a caller can require of a transcript [routing.required-never-dropped]. All comparisons of a request with a model use these
-// names.
+// The names of everything that a caller can require or prefer of a model [routing.required-never-dropped]: features, preferences, capabilities and profiles.
+// All comparisons of a request with a model use these names.
 
 export const REDACTION_GROUPS = ["pii", "pci", "phi", "numbers"] as const;
 export type RedactionGroup = (typeof REDACTION_GROUPS)[number];

@@ -1,4 +1,4 @@
-// Typed identifiers: a prefix for the kind, and a sortable UUIDv7 in Crockford base32. Branded, and created only here.
+// Typed identifiers of all objects: a prefix for the kind, and a sortable UUIDv7 in Crockford base32. The types are branded, and ids are created only here.
 import { randomFillSync } from "node:crypto";
 
 const PREFIX = {

@@ -1,4 +1,4 @@
-// A 400 error about fields or headers: `param` names the first, and `details.issues` lists all [errors.all-issues].
+// Creates the 400 error about fields or headers: `param` names the first, and `details.issues` lists all [errors.all-issues].
 import { type ErrorDetails, GatewayError } from "./errors.ts";
 
 export interface Issue {

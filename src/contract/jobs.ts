@@ -1,4 +1,4 @@
-// The public job API: fields of a submission, and the answer of a poll [jobs.fields].
+// Request and response schemas of transcription jobs: the fields of a submission, and the answer of a poll [jobs.fields].
 import { z } from "zod";
 import type { ResponseContract } from "./endpoints/endpoint.ts";
 import { LOCATION, REPLAYED } from "./endpoints/response-names.ts";

@@ -1,4 +1,4 @@
-// The endpoint /mcp: tools of the Model Context Protocol over its Streamable HTTP transport.
+// Schemas and endpoint of POST /mcp: tools of the Model Context Protocol over its Streamable HTTP transport.
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoints/endpoint.ts";
 import { routedHeaders } from "./endpoints/endpoint-transcription.ts";

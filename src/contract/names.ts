@@ -1,4 +1,4 @@
-// The syntax of names that people choose, in the configuration file and in the admin API.
+// The syntax of ids, labels, model names and amounts of money that people write, in the configuration file and in the admin API.
 
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const ID_RULE = "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them";

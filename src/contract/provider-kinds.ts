@@ -1,4 +1,4 @@
-// The wire protocols that a connection can use.
+// The kinds of a connection: the wire protocols of the supported providers, and which of them need a credential or an address.
 
 export const PROVIDER_KINDS = [
   "openai",

@@ -1,4 +1,4 @@
-// The public API of live transcription: the frames of the socket [realtime.events], and the token that opens one [realtime.token-single-use].
+// Schemas and endpoints of live transcription: the frames of the WebSocket [realtime.events], and the token that opens one [realtime.token-single-use].
 import { z } from "zod";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { transcriptionFields } from "./transcription.ts";

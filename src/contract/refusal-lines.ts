@@ -1,4 +1,4 @@
-// Formats what a refusal contains in addition to its message, as lines for a person at a terminal or for a model.
+// Formats an error's issues, documentation link and request id as lines below its message, for a person at a terminal or for a language model.
 import { z } from "zod";
 
 export interface RefusalFacts {

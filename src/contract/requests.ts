@@ -1,4 +1,4 @@
-// The record of one request: what was requested, why each target was used or skipped, and its cost [requests.contents].
+// Schemas and endpoint of the record of one request: what was requested, why each target was used or skipped, and its cost [requests.contents].
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";

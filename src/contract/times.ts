@@ -1,4 +1,4 @@
-// Times and days that callers send, limited to years that every clock, calendar and database involved supports [admin.version-impossible].
+// Schemas of times and days that callers send, limited to years that every clock, calendar and database involved supports [admin.version-impossible].
 import { z } from "zod";
 
 const FIRST_MS = Date.UTC(1970, 0, 1);

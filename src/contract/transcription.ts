@@ -1,4 +1,4 @@
-// The public transcription API: request fields and the routed answer [transcription.envelope].
+// Request and response schemas of POST /v1/transcription and /v1/translation: fields, and the routed envelope [transcription.envelope].
 import { z } from "zod";
 import type { ErrorBody } from "./error-body.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";

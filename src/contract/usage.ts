@@ -1,4 +1,5 @@
-// Usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum [usage.classes-separate].
+// Schemas and endpoints of usage and cost by day, purpose, model and more, for an app, a workspace or the operator; never two billing classes in one sum
+// [usage.classes-separate].
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { filterFields, mirrorForOperator, operatorEndpoint } from "./admin/admin.ts";

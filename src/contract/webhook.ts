@@ -1,7 +1,7 @@
-// The completion webhook: its settings, its deliveries, and the event itself [webhooks.payload].
+// Request and response schemas of the completion webhook: its settings, its deliveries, and the event itself [webhooks.payload].
 import { z } from "zod";
 import { pageFields, time } from "./admin/admin.ts";
-import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
+import { MAX_URL_CHARACTERS } from "./settings/kit.ts";
 
 export const webhookRequest = z.strictObject({
   url: z

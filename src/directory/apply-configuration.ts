@@ -28,7 +28,7 @@ import { differenceOf } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
 import { needsBootstrap, replaceable } from "./bootstrap.ts";
-import { keptName, unmanageRemoved } from "./release-missing.ts";
+import { keptName, unmanageRemoved } from "./unmanage-removed.ts";
 import { PLATFORM } from "./snapshot.ts";
 
 export interface ApplyServices {

@@ -1,4 +1,5 @@
-// Writes the prices, plans and budgets of the configuration file to storage, and deletes those that it no longer lists.
+// Writes the prices, plans and budgets of the configuration file to storage, and deletes those that it no longer lists, except plans that a workspace still
+// has.
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";

@@ -1,5 +1,5 @@
-// Writes the connections and routes of one scope from the configuration file [configuration.same-file]. Unchanged objects are not written, so that a start
-// changes nothing, and each change is a version and an audit entry.
+// Writes connections and routes from the configuration file, of one scope: the shared ones, or those of one workspace [configuration.same-file]. Unchanged
+// objects are not written, so that a start changes nothing, and each change is a version and an audit entry.
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration, ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";

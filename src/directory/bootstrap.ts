@@ -1,4 +1,5 @@
-// Decides whether a start must create the owner's workspace: the database is empty, or an earlier start created it and the file still lists none.
+// Decides whether a start without a configured workspace must create one with an app: the database is empty, or an earlier start created it and the file
+// still lists none.
 import { readBootstrapState } from "./store/bootstrap.ts";
 import { readConnection } from "./store/connections.ts";
 import type { SystemTransaction } from "../storage/database.ts";

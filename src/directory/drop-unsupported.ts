@@ -1,5 +1,5 @@
-// Removes features that a declaration promises but the adapter has no parameter for [providers.declared-features], so that they are refused before a target
-// is chosen and not in the middle of a request. Pure.
+// Removes features that an operator declared for a model but for which the provider's adapter has no parameter [providers.declared-features], so that they
+// are refused before a target is chosen and not in the middle of a request. Pure.
 import { type Feature, REDACTION_GROUPS } from "../contract/features.ts";
 import type { LanguageInForce, SpeechModel, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
 

@@ -1,5 +1,5 @@
-// Keeps this process's directory up to date with storage [admin.immediate]: it is reloaded when its version has changed, which is checked on a timer, on
-// notification, and after each change by this process. No request waits for it.
+// Keeps this process's directory (its copy of the stored accounts and routes) up to date [admin.immediate]: it is reloaded when its version has changed,
+// which is checked on a timer, on notification, and after each change by this process. No request waits for it.
 import type { PriceBook } from "../metering/price.ts";
 import { readDirectoryVersion } from "../storage/directory-state.ts";
 import { type DirectoryServices, loadDirectory, loadPrices } from "./load-directory.ts";

@@ -1,6 +1,6 @@
 // Warns of routes that were stored before routes had a maximum number of targets. They keep working.
 import type { Logger } from "pino";
-import { MAX_TARGETS } from "../contract/set-up/route.ts";
+import { MAX_TARGETS } from "../contract/settings/route.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import { findLargeRoutes } from "./store/routes.ts";

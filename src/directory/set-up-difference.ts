@@ -1,4 +1,5 @@
-// The difference that `patchbay apply` prints, between objects before and after. Both are read from storage, so that nothing that was written is missing.
+// Computes the difference that `patchbay apply` prints: objects created, changed, removed or no longer managed. Both states are read from storage, so that
+// the difference contains everything that was written.
 import type { SetUpChangeView } from "../contract/admin/apply.ts";
 import type { SetUpState, StateRow } from "./store/set-up-state.ts";
 

@@ -1,4 +1,4 @@
-// The schemas of values that are stored as JSON. They are parsed when read, because another version may have written them.
+// The schemas of routes, connections and prices that are stored as JSON. They are parsed when read, because another version may have written them.
 import { z } from "zod";
 import type { Quota, RoutingSettings } from "../auth/principal.ts";
 import { AUDIO_FORMATS } from "../contract/audio-formats.ts";

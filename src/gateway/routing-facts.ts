@@ -1,5 +1,5 @@
-// Reports the purpose and the preferences of a request as headers, for bare bodies [captions.facts-in-headers] and for OpenAI's bodies, which have no field for
-// them [compatible.routing-headers].
+// Returns the purpose and the warnings of a request as response headers, for bare bodies [captions.facts-in-headers] and for OpenAI's bodies, which have no
+// field for them [compatible.routing-headers].
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 
 type Facts = PurposeFields & { readonly warnings: readonly Warning[] };

@@ -1,4 +1,5 @@
-// The dependencies of the gateway's operations, created once in `compose/app.ts` and passed as their first argument.
+// The dependencies of the gateway's operations (`GatewayServices`: limits, providers, ledger, quotas and others), created once in `compose/app.ts` and
+// passed as their first argument.
 import type { Logger } from "pino";
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { Measurer } from "../audio/measure.ts";

@@ -1,7 +1,7 @@
 // DELETE of a job: cancels it immediately while it is queued, sets a flag for its worker while it is processing, and does nothing after its end
 // [jobs.cancel-queued] [jobs.cancel-processing].
 import type { AnswerRoom } from "../lib/answer-room.ts";
-import { wakeCancelled } from "./store/job-work.ts";
+import { wakeCancelled } from "./store/claimed-jobs.ts";
 import { type JobOwner, lockJob, requestCancel } from "./store/jobs.ts";
 import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeJob, type JobView } from "./read/describe-job.ts";

@@ -6,12 +6,12 @@ import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { Settlement } from "../metering/ledger-entries.ts";
 import type { Transacting } from "../storage/database.ts";
 import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
-import { endRow, type Fence, lockFenced } from "./store/job-work.ts";
+import { endRow, type Fence, lockFenced } from "./store/claimed-jobs.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 import { insertWebhookEvent, type TerminalEvent } from "../webhooks/store/webhook-events.ts";
 import type { StoredResult } from "./run/store-result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
-import { removeAudio } from "./spent-audio.ts";
+import { removeAudio } from "./remove-audio.ts";
 import type { TerminalStatus } from "./states.ts";
 import { withAppMutex } from "./run/app-mutex.ts";
 

@@ -1,4 +1,4 @@
-// Errors that end a worker's work on a job before the job has ended. `reason` is logged.
+// Errors that stop a worker's work on a job that has not ended: lease lost, job cancelled, targets paused, fetch limit, shutdown. `reason` is logged.
 
 /** Another attempt has the job: this one may write nothing more. */
 export class LeaseLostError extends Error {

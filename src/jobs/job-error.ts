@@ -2,7 +2,7 @@
 import { ERRORS, GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
 import { outcomeUnknown } from "../gateway/calls/judge-failure.ts";
-import type { JobCall } from "./store/job-work.ts";
+import type { JobCall } from "./store/claimed-jobs.ts";
 
 type JobOnlyCode = Exclude<JobErrorCode, keyof typeof ERRORS>;
 

@@ -1,4 +1,4 @@
-// Prices a job by the price list of its submission [jobs.charge]. The budget check used those prices, so a charge at a price that was raised since would
+// Prices a job by the price list at its submission [jobs.charge]. Its budget check used those prices, so a charge at a price that was raised since would
 // exceed the reservation.
 import type { GatewayServices } from "../gateway/services.ts";
 import {

@@ -12,7 +12,7 @@ import type { RemoteRun } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { Route } from "../routing/types.ts";
-import type { JobCall } from "./store/job-work.ts";
+import type { JobCall } from "./store/claimed-jobs.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 

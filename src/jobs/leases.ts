@@ -1,7 +1,7 @@
 // Renews the leases of all jobs of this process together every 10 s, a third of their duration [jobs.dead-worker]. A renewal also reports which jobs were
 // taken over.
 import type { Database, systemAccess } from "../storage/database.ts";
-import { type Fence, renewJobLeases } from "./store/job-work.ts";
+import { type Fence, renewJobLeases } from "./store/claimed-jobs.ts";
 import { bypassRls } from "../storage/system.ts";
 
 export interface Lease {

@@ -1,4 +1,5 @@
-// The dependencies of the functions of this folder, created once in `compose/app.ts` and passed as their first argument.
+// The dependencies of the functions of `jobs/` (`JobServices`, and `WorkerServices` for workers), created once in `compose/app.ts`, and the queue and topics
+// of jobs.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { GatewayServices } from "../gateway/services.ts";

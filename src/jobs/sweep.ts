@@ -20,12 +20,12 @@ import { endLocked } from "./end-job.ts";
 import { deadlinePassed, jobErrorOf } from "./job-error.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { failedEnd } from "./run/settle-open.ts";
-import { removeAudio } from "./spent-audio.ts";
+import { removeAudio } from "./remove-audio.ts";
 
 /**
  * How often lapsed leases are looked for, independently of other sweeps, because a purge takes as long as the object store does.
  * Another worker has a dead worker's job within 45 s [jobs.dead-worker], the sum of:
- *   30 s  the lease (jobs/store/job-work.ts), since the worker's last renewal
+ *   30 s  the lease (jobs/store/claimed-jobs.ts), since the worker's last renewal
  *    2 s  the next look
  *    2 s  a poll (queue/dispatcher.ts), if the notification was lost
  *    9 s  if the first successor died before it had the job: 5 s until it is offered again (jobs/store/job-sweep.ts), a look, a poll

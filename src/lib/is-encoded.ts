@@ -1,4 +1,4 @@
-// Detects a content encoding of a response. None is requested, so an encoded body cannot be read.
+// Detects whether an HTTP reply is compressed. No compression is ever requested, so such a reply cannot be read.
 
 /** Object stores send an empty header for objects without an encoding. */
 export function isEncoded(headers: Readonly<Record<string, string | undefined>>): boolean {

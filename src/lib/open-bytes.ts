@@ -1,4 +1,4 @@
-// Bytes that can be read as a stream, several times.
+// The type of bytes that can be opened as a stream several times, such as an upload in memory or in a file.
 
 /**
  * Each call reads from the beginning. `passing`: the reader is done with a chunk when it asks for the next one, so that all chunks may share one

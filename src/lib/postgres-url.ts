@@ -1,4 +1,4 @@
-// Validates the URL of a PostgreSQL server before it is used.
+// Validates the URL of a PostgreSQL server before it is used, and explains which characters must be percent-encoded.
 
 const FORM = /^postgres(?:ql)?:\/\/[^/?#\s]*(\S*)$/u;
 /** What follows an unencoded / ? or # in a password: the rest of the password, which may contain an @, then the real host. */

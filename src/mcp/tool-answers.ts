@@ -1,4 +1,4 @@
-// Formats a tool's answer: the transcript's text separate from its other fields, or a link if the transcript is long.
+// Formats an MCP tool's answer: the transcript's text separate from its other fields, or a link if the transcript is long.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { jsonBytes } from "../lib/json/write-json.ts";
 import { asRecord, asString } from "../lib/json/json-guards.ts";

@@ -1,4 +1,4 @@
-// The interface through which the tools call a gateway: each transport implements it, and both call the public API.
+// The interface through which the MCP tools call a gateway. Each transport (stdin and stdout, HTTP) implements it, and both call the public API.
 import type { EndpointMethod } from "../contract/endpoints/endpoint.ts";
 
 export interface ToolCall {

@@ -1,4 +1,4 @@
-// The input schemas of the tools: the fields of the endpoints, with the recording named as the user of the tools can.
+// The input schemas of the MCP tools: the fields of the endpoints, with the recording as a URL or, for a client on this machine, a file's path.
 import { z } from "zod";
 import { jobFields } from "../contract/jobs.ts";
 import { transcriptionFields } from "../contract/transcription.ts";

@@ -1,5 +1,5 @@
-// The tools that a language model may call, for both transports: they use the gateway with the user's key. Tools that change something are offered only if the
-// user asked for them; transcriptions are billed as usual.
+// The Model Context Protocol tools that a language model may call, for both transports: they use the gateway with the user's key. Tools that change
+// something are offered only if the user asked for them; transcriptions are billed as usual.
 import {
   type CallToolResult,
   McpServer,

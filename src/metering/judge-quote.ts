@@ -1,4 +1,4 @@
-// Checks whether a quote fits its budgets now, without reserving anything [budgets.dry-run].
+// Checks whether the expected cost of a request (a quote) fits its budgets now, without reserving anything [budgets.dry-run].
 import type { Kysely } from "kysely";
 import { sumLeased } from "./store/budget-leases.ts";
 import { type AppOf, readBudgets } from "./store/budgets.ts";

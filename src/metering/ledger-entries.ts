@@ -1,4 +1,4 @@
-// The types of what is reserved before a call and settled after it, and of the ledger's results.
+// The types of the ledger: what is reserved before a provider call, what is settled after it, and the results of both.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { SlotRef, NewReply } from "../storage/idempotency-slots.ts";

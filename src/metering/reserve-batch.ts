@@ -1,5 +1,5 @@
-// Checks a batch of reservations against their apps' budgets in order of arrival, marks the slots of admitted ones as dispatched and writes their rows
-// (ledger-batch.ts). No provider is called before the commit.
+// Checks a batch of reservations against their apps' budgets in order of arrival, marks the idempotency slots of admitted ones as dispatched and writes
+// their rows (ledger-batch.ts). No provider is called before the commit.
 import type { Transacting } from "../storage/database.ts";
 import { addAmounts, type WindowChange } from "./store/budget-windows.ts";
 import type { BudgetRow } from "./store/budgets.ts";

@@ -1,4 +1,4 @@
-// Recognises errors of the file system by their codes, above all that of a file which another process may have removed.
+// Recognises errors of the file system by their codes, above all a missing file, which another process may have removed.
 import { errorCode } from "../lib/error-code.ts";
 
 export function hasErrorCode(error: unknown, codes: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-// Reads and writes objects that are small enough for memory.
+// Reads and writes objects of the object store that are small enough for memory.
 import { ObjectMissing, type ObjectStore } from "./store.ts";
 
 export interface WholeObjects {

@@ -1,4 +1,4 @@
-// Lets pg-boss send messages inside the caller's transaction.
+// Lets pg-boss, the library of the message queue, send messages inside the caller's transaction.
 import { CompiledQuery } from "kysely";
 import type { Db } from "pg-boss";
 import type { Transacting } from "../storage/database.ts";

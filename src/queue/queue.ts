@@ -1,5 +1,5 @@
-// A message queue of pg-boss on Patchbay's database. It wakes, defers and retries handlers, but the state is in Patchbay's own tables:
-// a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
+// A message queue of pg-boss on Patchbay's database, and publish/subscribe over PostgreSQL notifications. Both only wake handlers, and the state is in
+// Patchbay's own tables: a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/connection/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";

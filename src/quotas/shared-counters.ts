@@ -1,5 +1,5 @@
-// Quotas over several processes on one database [quotas.exact] (docs/decisions/0015): each process holds slices that it spends in memory, and draws and
-// returns for all of them in one transaction at a time.
+// Quotas over several processes on one database [quotas.exact] (docs/decisions/0015): each process holds slices that it spends in memory, and one
+// transaction at a time allocates and returns slices for all quotas.
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { Database } from "../storage/database.ts";
@@ -8,8 +8,8 @@ import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { isBadData } from "../storage/database-faults.ts";
 import type { Counters, Limit, Verdict } from "./counters.ts";
-import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
-import { PlaceSlice } from "./place-slice.ts";
+import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./grant-quota.ts";
+import { PlaceSlice } from "./concurrency-slice.ts";
 import { type WindowRow, WindowSlice } from "./window-slice.ts";
 
 export interface SharedCountersOptions {

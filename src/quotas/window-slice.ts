@@ -1,7 +1,7 @@
-// This process's share of a quota per minute or hour [quotas.unused-returned]: spent in memory, drawn ahead of need while plenty is left, and returned if it
-// is not used.
+// This process's slice of a quota per minute or hour [quotas.unused-returned]: spent in memory, allocated ahead of need while plenty is left, and returned
+// if it is not used.
 import type { Limit, LimitExceeded, LimitState, Verdict } from "./counters.ts";
-import type { WindowAsk, WindowDrawn } from "./draw.ts";
+import type { WindowAsk, WindowDrawn } from "./grant-quota.ts";
 import { type Slots, slotsAt, standingOf } from "./window.ts";
 
 /** What all processes together have drawn, by the database's clock. */

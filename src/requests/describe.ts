@@ -1,5 +1,5 @@
-// Describes a request record for its app or an administrator [requests.contents]: an app sees provider names only with `routing:read`. The reason why a
-// target was used or skipped is derived from the decision and the calls that were made.
+// Describes the record of one request for its app or an administrator [requests.contents]: an app sees provider names only with `routing:read`. The reason
+// why a target was used or skipped is derived from the decision and the calls that were made.
 import { GatewayError } from "../contract/errors.ts";
 import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";

@@ -14,7 +14,8 @@ import {
   UNPRICED,
 } from "./pick-candidates.ts";
 import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
-import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
+import { type Requirements, requiredFeatures } from "./required-features.ts";
+import { withDefaults } from "./purpose-defaults.ts";
 import { isCapable, type PurposeDefaults, type Route, type RoutingContext } from "./types.ts";
 
 export interface AudioQuestion {

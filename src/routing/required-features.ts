@@ -64,17 +64,6 @@ export function requiredFeatures(fields: TranslationFields, task: Requirements["
   };
 }
 
-/** Applies a purpose's defaults to the fields that the request does not send [routing.purpose-defaults]. */
-export function withDefaults(
-  fields: TranslationFields,
-  defaults: Readonly<Record<string, unknown>>,
-): TranslationFields {
-  const { keyterms: _, custom_vocabulary: __, ...others } = defaults;
-  // Both names mean one list: a request that sends either of them replaces the default list.
-  const sendsKeyterms = fields.keyterms !== undefined || fields.custom_vocabulary !== undefined;
-  return { ...(sendsKeyterms ? others : defaults), ...fields };
-}
-
 /** Merges the two fields into one list without duplicates, in order [transcription.keyterms-merged]. */
 export function mergedKeyterms(fields: TranscriptionFields): readonly string[] {
   return [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];

@@ -1,7 +1,9 @@
-// Resolves which route the purpose of a request selects [routing.purpose-selects-route]. Pure.
+// Resolves which route the purpose of a request selects [routing.purpose-selects-route], from the body's field before the header, and what happens if the
+// purpose cannot be applied. Pure.
 import type { Capability } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
+import { contextRouteOf } from "./audio-input-override.ts";
 
 /** What the caller sent. Any visible characters are accepted as a label; one outside the grammar is an unknown purpose. */
 export interface PurposeRequest {
@@ -62,10 +64,6 @@ export function resolvePurpose(
     fields: fallbackFields,
     warnings: [notApplied(usable.reason)],
   };
-}
-
-export function contextRouteOf(context: RoutingContext, capability: Capability): Route {
-  return capability === "audio_input" ? (context.audioInputOverride ?? context.route) : context.route;
 }
 
 /** The purposes of a context by label. Those of the key take precedence over the app's, and those over the route's. */

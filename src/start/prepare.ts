@@ -1,4 +1,5 @@
-// Prepares every long-running command: configuration, secrets, storage, and the file's objects applied to the database. Also ends it on a signal.
+// Prepares every long-running command: reads the configuration and the secrets, opens the storage, and applies the objects of the configuration file to the
+// database.
 import type { Logger } from "pino";
 import { awaitDataDir, realTime } from "./await-predecessor.ts";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";

@@ -1,4 +1,4 @@
-// Waits for the signal that stops a process.
+// Waits for SIGINT or SIGTERM, which stop a process.
 import { EXIT } from "../cli/exit-codes.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;

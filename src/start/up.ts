@@ -1,4 +1,4 @@
-// `patchbay up`: first start, listening, and shutdown.
+// `patchbay up`: starts a gateway, with first keys if it has none, and shuts it down on a signal.
 import { listen, type ListenAt } from "../http/server/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "../compose/app.ts";

@@ -1,4 +1,4 @@
-// Reads the version number of connections, routes and prices, which triggers increment, and locks them for changes.
+// Reads the version number of the stored configuration (connections, routes and prices), which triggers increment, and locks it for changes.
 import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "./connection/advisory-locks.ts";
 import type { SystemHandle, Transacting } from "./database.ts";

@@ -1,5 +1,5 @@
 // Claims a delivery for one attempt. The claim is in the database, so that a delivery is never attempted twice at once [webhooks.stale-messages] and a
-// receiver gets at most four attempts at once over all processes [webhooks.receiver-concurrency].
+// receiver gets at most four requests at once over all processes [webhooks.receiver-concurrency].
 import type { WebhookEventBody } from "../contract/webhook.ts";
 import { eventBody } from "./event-body.ts";
 import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";

@@ -1,4 +1,4 @@
-// GET and DELETE /workspace/{tenant_id}/stt-webhook.
+// Returns and deletes a workspace's webhook: GET and DELETE /workspace/{tenant_id}/stt-webhook.
 import { allowMatch } from "../admin/precondition.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";

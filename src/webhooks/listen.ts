@@ -1,5 +1,5 @@
-// GET …/stream: streams the workspace's events, signed like deliveries, to `patchbay listen`, which forwards them to a receiver that deliveries cannot reach
-// [webhooks.listen]. The stream supplements the deliveries and never replaces them.
+// GET …/stt-webhook/stream: streams the workspace's events, signed like deliveries, to `patchbay listen`, which forwards them to a receiver that deliveries
+// cannot reach [webhooks.listen]. The stream supplements the deliveries and never replaces them.
 import { setTimeout as wait } from "node:timers/promises";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { ListenDelivery, ListenReady } from "../contract/webhook.ts";

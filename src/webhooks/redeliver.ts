@@ -1,4 +1,4 @@
-// POST …/deliveries/{id}/redeliver: sends the same event again, with the full retry schedule [webhooks.redeliver].
+// POST …/stt-webhook/deliveries/{id}/redeliver: sends the same event again, with the full retry schedule [webhooks.redeliver].
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";

@@ -1,4 +1,4 @@
-// The dependencies of the functions of this folder, created once in `compose/app.ts` and passed as their first argument.
+// The dependencies of the functions of `webhooks/`, created once in `compose/app.ts`, and the interface to receivers.
 import type { Queue } from "../queue/queue.ts";
 import type { Database, systemAccess } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";

@@ -1,4 +1,4 @@
-// POST …/test: makes one signed delivery about a job that does not exist, immediately, and returns its outcome [webhooks.test-delivery].
+// POST …/stt-webhook/test: sends one signed delivery about a job that does not exist, immediately, and returns its outcome [webhooks.test-delivery].
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { writeAudit } from "../../src/storage/audit-log.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { ObjectMissing, type ObjectStore } from "../../src/objects/store.ts";
-import { keepCheckpoints } from "../../src/compose/admin-endpoints.ts";
+import { keepCheckpoints } from "../../src/compose/audit-checkpoints.ts";
 import { type OpenDatabase, openTestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY } from "../harness/gateway.ts";
 import { memoryObjects } from "./memory-objects.ts";

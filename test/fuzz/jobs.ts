@@ -7,7 +7,7 @@ import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/run/settle-open.ts";
 import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
-import { claimJob, releaseJob, renewJobLeases } from "../../src/jobs/store/job-work.ts";
+import { claimJob, releaseJob, renewJobLeases } from "../../src/jobs/store/claimed-jobs.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, list, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "../jobs/setting.ts";

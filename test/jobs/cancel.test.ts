@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTerminal } from "../../src/jobs/states.ts";
-import { claimJob } from "../../src/jobs/store/job-work.ts";
+import { claimJob } from "../../src/jobs/store/claimed-jobs.ts";
 import { HELD, releaseHeld } from "../harness/held.ts";
 import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";

@@ -20,7 +20,7 @@ import {
   writeProgress,
   releaseJob,
   renewJobLeases,
-} from "../../src/jobs/store/job-work.ts";
+} from "../../src/jobs/store/claimed-jobs.ts";
 import { postForm } from "../harness/client.ts";
 import { setClock, shiftClock, withSystemAccess } from "../harness/postgres/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";

@@ -1,8 +1,8 @@
 // A stored result's envelope is taken as the bytes that were written, whatever the pieces it is read in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST_RESULT_READS, type ResultRow, withinResultReads } from "../../src/jobs/read/open-sealed-result.ts";
-import { storedForm, takeEnvelope } from "../../src/jobs/read/result-bytes.ts";
+import { MOST_RESULT_READS, type ResultRow, withinResultReads } from "../../src/jobs/read/read-result-in-pieces.ts";
+import { storedForm, takeEnvelope } from "../../src/jobs/read/stored-result-format.ts";
 import type { AnswerRoom } from "../../src/lib/answer-room.ts";
 import { createKeyedSemaphore } from "../../src/lib/concurrency/keyed-semaphore.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
-import { claimJob, renewJobLeases, writeProgress } from "../../src/jobs/store/job-work.ts";
+import { claimJob, renewJobLeases, writeProgress } from "../../src/jobs/store/claimed-jobs.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";

@@ -63,6 +63,8 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     "judge-cut",
     "judge-target",
     "pick-candidates",
+    "audio-input-override",
+    "purpose-defaults",
     "required-features",
     "resolve-purpose",
   ].map((name) => ({ file: `src/routing/${name}.ts`, tests: ROUTING })),

@@ -8,7 +8,7 @@ import { EVERY_FEATURE, declaredFeatures, featuresOf } from "../../src/console/m
 import * as levers from "../../src/console/sandbox-faults.ts";
 import { needsAddress, needsCredential, PROVIDER_KINDS } from "../../src/contract/provider-kinds.ts";
 import { sandboxFault, SIMULATED_PROVIDERS } from "../../src/contract/admin/sandbox-faults.ts";
-import { connectionSection, modelDeclaration } from "../../src/contract/set-up/connection.ts";
+import { connectionSection, modelDeclaration } from "../../src/contract/settings/connection.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";
 
 const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { array, assert as assertProperty, integer, property, tuple } from "fast-check";
 import { brand, newId } from "../../src/contract/ids.ts";
 import type { Limit } from "../../src/quotas/counters.ts";
-import { drawPlaces, drawWindow, PLACE_LEASE_MS } from "../../src/quotas/draw.ts";
+import { drawPlaces, drawWindow, PLACE_LEASE_MS } from "../../src/quotas/grant-quota.ts";
 import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "../../src/quotas/window.ts";
 
 const MINUTE_MS = 60_000;

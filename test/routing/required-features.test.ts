@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TranslationFields } from "../../src/contract/transcription.ts";
 import { decideRoute } from "../../src/routing/decide-route.ts";
-import { requiredFeatures, withDefaults } from "../../src/routing/required-features.ts";
+import { requiredFeatures } from "../../src/routing/required-features.ts";
+import { withDefaults } from "../../src/routing/purpose-defaults.ts";
 import { audioContext, model, route, speechTarget, textTarget } from "./routing-fixtures.ts";
 
 const NOTHING = {

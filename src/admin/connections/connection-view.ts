@@ -1,7 +1,8 @@
-// Describes a connection for the API, and for the audit log, which stores even less of it [admin.connection-credential].
+// Describes a connection for the API (of its credential only the last four characters) and for the audit log (nothing of its credential)
+// [admin.connection-credential], and detects whether a replacement would change anything else.
 import { inFileForm } from "../../config/print-configuration.ts";
 import type { ConnectionView } from "../../contract/admin/connections.ts";
-import { connectionSection, type ParsedConnection } from "../../contract/set-up/connection.ts";
+import { connectionSection, type ParsedConnection } from "../../contract/settings/connection.ts";
 import { providerKind, storedConnection } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { ConnectionRow } from "../../storage/schema/tables.ts";

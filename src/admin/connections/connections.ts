@@ -1,8 +1,8 @@
-// Provider accounts of the operator and of workspaces [admin.connections]. They are validated like the file's, a workspace's address is checked before it is
-// stored, and the credential is sealed and never shown again.
+// Provider accounts of the operator and of workspaces [admin.connections]: create, list, get, replace, rotate the credential, delete. They are validated
+// like those of the configuration file, a workspace's address is checked before it is stored, and the credential is sealed and never shown again.
 import type { ConnectionView } from "../../contract/admin/connections.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { ParsedConnection } from "../../contract/set-up/connection.ts";
+import type { ParsedConnection } from "../../contract/settings/connection.ts";
 import { openCredential } from "../../directory/connection-credential.ts";
 import { upsertConnection } from "../../directory/upsert-connection.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
@@ -13,7 +13,7 @@ import type { Transacting } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { ConnectionRow } from "../../storage/schema/tables.ts";
 import { connectionFacts, isSameConnection, viewConnection } from "./connection-view.ts";
-import { judgeConnection, storedRouteFaults } from "../judge-set-up.ts";
+import { judgeConnection, storedRouteFaults } from "../validate-settings.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";

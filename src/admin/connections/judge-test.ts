@@ -1,5 +1,5 @@
-// Derives the outcome of a connection test, and advice for the operator [admin.test-outcome]. Pure. Contains nothing that a provider wrote, except for a
-// value that is clearly an error code.
+// Interprets a provider's answer to a connection test: the outcome, and advice for the operator [admin.test-outcome]. Pure. Repeats no text of the provider,
+// except for a value that is clearly an error code.
 import type { ConnectionTest, TestOutcome } from "../../contract/admin/connection-test.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import type { AccountAnswer } from "../../providers/account-probe.ts";

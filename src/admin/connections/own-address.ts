@@ -1,4 +1,5 @@
-// Checks the address of a workspace's own connection before it is stored, by the rules of every later call [admin.connection-own-address].
+// Checks the base URL of a workspace's own connection before it is stored [admin.connection-own-address], by the same rules of the outbound guard as every
+// later call to it.
 import { type Outbound, refusalOf, type RefusalReason } from "../../outbound/dial.ts";
 import type { TargetPolicy } from "../../outbound/target-policy.ts";
 

@@ -11,7 +11,7 @@ import { announceChange } from "../../storage/connection/announce.ts";
 import { endPauses, listPauses, putPause } from "../../directory/store/connection-pauses.ts";
 import { readConnection } from "../../directory/store/connections.ts";
 import type { Transacting } from "../../storage/database.ts";
-import { wakeParkedJobs } from "../../jobs/store/job-work.ts";
+import { wakeParkedJobs } from "../../jobs/store/claimed-jobs.ts";
 import type { ConnectionPauseRow } from "../../storage/schema/tables.ts";
 import { noSuch } from "../refusals.ts";
 import { auditSetUp, changeSetUp, readAs, type SetUpActor, type SetUpServices } from "../set-up-scope.ts";

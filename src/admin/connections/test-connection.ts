@@ -1,4 +1,5 @@
-// Tests a connection's credential with the one free request of its provider [admin.test-outcome], over the same client as calls, but without counting it.
+// Tests a connection's credential with the one free request of its provider [admin.test-outcome]. It uses the same HTTP client as paid calls, but its
+// outcome counts in no circuit breaker and no metric.
 import { type ConnectionTest, MOST_UNDECLARED } from "../../contract/admin/connection-test.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import { accountKey } from "../../directory/account-key.ts";

@@ -1,4 +1,4 @@
-// Validates a key beyond its schema [keys.invalid]: an existing app, routing settings only with an app, an expiry in the future.
+// Validates a key that is created or replaced beyond its schema [keys.invalid]: an existing app, routing settings only with an app, an expiry in the future.
 import { GatewayError } from "../../contract/errors.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";

@@ -1,5 +1,5 @@
-// Plans [budgets.plan-change]: a change applies immediately to every workspace on the plan. It holds the directory's lock, like everything that assigns a
-// plan or grants credits, because the limit is the sum of both.
+// Plans [budgets.plan-change]: a change applies immediately to every workspace on the plan. It takes the same database lock as assigning a plan and granting
+// credits, because a workspace's limit is the sum of both.
 import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";

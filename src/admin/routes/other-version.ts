@@ -1,4 +1,4 @@
-// Selects the version of a route that is explained next to the published one [admin.explain]: its draft, or an explicit version.
+// Selects the version of a route that a dry run compares with the published one [admin.explain]: its draft, or a version given by number.
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteVersionView } from "../../contract/admin/routes.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";

@@ -2,12 +2,12 @@
 // administrator who changes a purpose means what callers see.
 import { GatewayError } from "../../contract/errors.ts";
 import type { PurposeList } from "../../contract/admin/routes.ts";
-import { purposeSection } from "../../contract/set-up/route.ts";
+import { purposeSection } from "../../contract/settings/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { addRouteVersion, publishRouteVersion } from "../../directory/store/routes.ts";
-import { judgeStoredRoute, parse } from "../judge-set-up.ts";
+import { judgeStoredRoute, parse } from "../validate-settings.ts";
 import { allowMatch } from "../precondition.ts";
 import { noSuch } from "../refusals.ts";
 import { viewPurposes } from "./route-view.ts";

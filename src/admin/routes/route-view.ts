@@ -1,7 +1,7 @@
 // Describes a route and its versions for the API, with definitions in the configuration file's format.
 import { inFileForm } from "../../config/print-configuration.ts";
 import type { PurposeList, RouteVersionView, RouteView } from "../../contract/admin/routes.ts";
-import { purposeSection, routeSection } from "../../contract/set-up/route.ts";
+import { purposeSection, routeSection } from "../../contract/settings/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored-schemas.ts";
 import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
 import { shownManager } from "../refuse-managed.ts";

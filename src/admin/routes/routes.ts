@@ -1,5 +1,5 @@
-// Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like the file's, published, rolled back. Each change has an audit
-// entry, and versions are immutable.
+// Routes of the operator and of workspaces [admin.route-draft]: saved as drafts, validated like those of the configuration file, published, rolled back.
+// Each change has an audit entry, and versions are immutable.
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RouteView } from "../../contract/admin/routes.ts";
@@ -18,7 +18,7 @@ import {
 } from "../../directory/store/routes.ts";
 import type { RouteRow, RouteVersionRow } from "../../storage/schema/tables.ts";
 import type { Handle } from "../../storage/system.ts";
-import { judgeRoute, judgeStoredRoute } from "../judge-set-up.ts";
+import { judgeRoute, judgeStoredRoute } from "../validate-settings.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";

@@ -1,4 +1,4 @@
-// Stores the apps of a workspace.
+// Stores the apps of a workspace: inserts, lists, locks, updates and deletes their rows.
 import type { Insertable, Selectable } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";

@@ -1,5 +1,5 @@
-// Reads what routes and connections of a scope can reference, and what references them [admin.connection-in-use] [admin.route-in-use]. Callers hold the
-// directory's lock, so that the answer still holds at their commit.
+// Reads what routes and connections of a scope can reference, and what references them [admin.connection-in-use] [admin.route-in-use]. Callers lock
+// connections and routes first, so that the answer still holds at their commit.
 import { sql } from "kysely";
 import { type DirectoryScope, PLATFORM } from "../../directory/snapshot.ts";
 import type { Transacting } from "../../storage/database.ts";

@@ -1,4 +1,4 @@
-// Stores workspaces for the operator's changes.
+// Stores workspaces for the operator's changes: inserts, lists, locks, updates and deletes their rows.
 import type { Insertable, Selectable } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { SystemHandle, Transacting } from "../../storage/database.ts";

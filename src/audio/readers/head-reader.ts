@@ -1,4 +1,4 @@
-// A byte reader for a recording of which only the beginning is available, which is enough to measure most recordings.
+// Gives a reader access to a recording of which only the beginning is available, which is enough to measure most recordings.
 import { type ByteReader, readBytes } from "./byte-reader.ts";
 
 export class BeyondHead extends Error {}

@@ -1,4 +1,4 @@
-// Adds up the packets of one mp4 track that are completely in the file.
+// Adds up the number and duration of an mp4 track's packets, counting only packets that are completely in the file.
 import type { ByteReader } from "./byte-reader.ts";
 import { InvalidAudio } from "./invalid-audio.ts";
 import type { Track } from "./mp4-track.ts";

@@ -1,4 +1,4 @@
-// RIFF chunks: their ids, and where the next one begins after a chunk of odd size.
+// Recognises the chunks of RIFF, the container of WAV, by their ids, and whether a pad byte follows a chunk of odd size.
 
 const CONTAINER_IDS: ReadonlySet<string> = new Set(["RIFF", "RIFX", "RF64", "BW64"]);
 const KNOWN_IDS: ReadonlySet<string> = new Set(

@@ -1,4 +1,5 @@
-// Stores single-use tokens as hashes. The transaction that deletes the row has used the token [keys.realtime-token].
+// Stores single-use realtime tokens as hashes. A token is redeemed by deleting its row, so that of two concurrent uses only one succeeds
+// [keys.realtime-token].
 import { type Kysely, sql } from "kysely";
 import type { SystemHandle } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";

@@ -1,4 +1,4 @@
-// Finds a workspace by the name that a caller gives, and records when keys were last used.
+// Finds a workspace by the slug or id that a caller sent, and stores when keys were last used.
 import { sql } from "kysely";
 import { brand, type KeyId, type WorkspaceId } from "../../contract/ids.ts";
 import type { SystemHandle } from "../../storage/database.ts";

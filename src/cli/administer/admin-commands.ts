@@ -1,6 +1,6 @@
-// `patchbay keys|usage …`: the commands with which workspace administrators and the operator query a running gateway.
+// Declares `patchbay keys …` and `patchbay usage`, for administrators and the operator: their subcommands, options and help.
 import { type Command, Option } from "commander";
-import { ROLES } from "../../contract/set-up/app.ts";
+import { ROLES } from "../../contract/settings/app.ts";
 import { SCOPES } from "../../contract/scopes.ts";
 import { USAGE_GROUPS } from "../../contract/usage.ts";
 import {

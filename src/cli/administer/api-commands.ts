@@ -1,4 +1,4 @@
-// `patchbay api`: options and help.
+// Declares the command `patchbay api`: its options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ENDPOINT_METHODS, type EndpointMethod } from "../../contract/endpoints/endpoint.ts";
 import { type ApiOptions, callApi } from "./api.ts";

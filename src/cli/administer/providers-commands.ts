@@ -1,4 +1,4 @@
-// `patchbay providers …`: commands, options and help.
+// Declares `patchbay providers …`: its subcommands, options and help.
 import { type Command, Option } from "commander";
 import { CAPABILITIES } from "../../contract/features.ts";
 import { PROVIDER_KINDS } from "../../contract/provider-kinds.ts";

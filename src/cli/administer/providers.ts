@@ -1,4 +1,5 @@
-// `patchbay providers list|check`: what a workspace's routes can name, and the health of provider accounts [cli.providers-list].
+// `patchbay providers list|check`: lists the models that a workspace's routes can reference, and reports the health of provider accounts
+// [cli.providers-list].
 import { type ConnectionView, connectionView } from "../../contract/admin/connections.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import type { ProviderHealth } from "../../contract/admin/provider-health.ts";

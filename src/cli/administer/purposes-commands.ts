@@ -1,4 +1,4 @@
-// `patchbay purposes …`: commands, options and help.
+// Declares `patchbay purposes …`: its subcommands, options and help.
 import { type Command, Option } from "commander";
 import { PROFILES } from "../../contract/features.ts";
 import { withConnectionOptions, examples, type Run } from "../command-kit.ts";

@@ -1,4 +1,4 @@
-// `patchbay simulate`: options and help.
+// Declares the command `patchbay simulate`: its options and help.
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { SIMULATED_DROPS, SIMULATED_PROVIDERS } from "../../contract/admin/sandbox-faults.ts";
 import { adminKeyOption, adminUrlOption, examples, jsonOption, type Run } from "../command-kit.ts";

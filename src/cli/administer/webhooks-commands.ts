@@ -1,4 +1,4 @@
-// `patchbay webhooks …`: commands, options and help.
+// Declares `patchbay webhooks …`: its subcommands, options and help.
 import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../../contract/webhook.ts";
 import {

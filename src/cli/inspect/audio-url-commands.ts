@@ -1,4 +1,4 @@
-// `patchbay audio-url …`: commands, options and help.
+// Declares `patchbay audio-url check`: its options and help.
 import type { Command } from "commander";
 import { checkAudioUrl } from "./check-audio-url.ts";
 import { withAdminOptions, examples, type Run } from "../command-kit.ts";

@@ -1,9 +1,9 @@
-// `patchbay requests show|list|tail`: commands and help.
+// Declares `patchbay requests show|list|tail`: the subcommands, their options and help.
 import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../../contract/admin/request-list.ts";
 import { adminKeyOption, examples, limitOption, type Run, urlOption, workspaceOption } from "../command-kit.ts";
 import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
-import { type RequestOptions, showRequest } from "./requests.ts";
+import { type RequestOptions, showRequest } from "./show-request.ts";
 
 export function addRequests(program: Command, run: Run): void {
   const requests = program

@@ -1,4 +1,4 @@
-// `patchbay route explain`: shows where a request would be routed, and why [cli.route-explain].
+// Declares `patchbay route explain`, which shows where a request would be routed and why [cli.route-explain]: its options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AUDIO_FORMATS, type AudioFormat } from "../../contract/audio-formats.ts";
 import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";

@@ -1,4 +1,4 @@
-// `patchbay up|worker`: the processes of an installation, their options and help.
+// Declares `patchbay up` and `patchbay worker`, which start the processes of an installation: their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { configOption, examples, type Run } from "../command-kit.ts";
 

@@ -1,4 +1,4 @@
-// Prints what all routed answers share on a terminal: the event stream, and notes for people in addition to the result.
+// What all routed answers share on a terminal: reads their event streams, and prints warnings, the simulation notice and other notes for people.
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";
 import { readEvents } from "./read-events.ts";

@@ -1,4 +1,4 @@
-// `patchbay chat`: options and help.
+// Declares the command `patchbay chat`: its options and help.
 import type { Command } from "commander";
 import { chat, type ChatOptions } from "./chat.ts";
 import { addChatOptions } from "./chat-options.ts";

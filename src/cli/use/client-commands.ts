@@ -1,4 +1,4 @@
-// `patchbay transcribe|translate|listen`: the commands of a gateway's client, their options and help.
+// Declares `patchbay transcribe`, `translate` and `listen`, the commands that call a gateway: their options and help.
 import { type Command, Option } from "commander";
 import { RESPONSE_FORMATS } from "../../contract/transcription.ts";
 import {

@@ -1,4 +1,4 @@
-// Formats a job for `patchbay jobs`.
+// Formats a job's state, duration and next command for the terminal (`patchbay jobs`).
 import type { Job } from "../../contract/jobs.ts";
 import { formatFields } from "../print.ts";
 

@@ -1,4 +1,4 @@
-// `patchbay jobs …`: commands, options and help.
+// Declares `patchbay jobs …`: its subcommands, options and help.
 import { type Command, Option } from "commander";
 import { EXPORT_FORMATS, JOB_STATUSES } from "../../contract/jobs.ts";
 import { sendingOptions } from "./client-commands.ts";

@@ -1,4 +1,5 @@
-// `patchbay mcp`: offers a running gateway as tools of a Model Context Protocol client over stdin and stdout; options and help.
+// Declares the command `patchbay mcp`, which offers a running gateway as tools of a Model Context Protocol client over stdin and stdout: its options and
+// help.
 import { once } from "node:events";
 import { type Command, Option } from "commander";
 import { apiKeyOption, examples, type Run, urlOption } from "../command-kit.ts";

@@ -1,4 +1,4 @@
-// How the tools of `patchbay mcp` call a gateway: over HTTP with the user's key, like every other command.
+// Implements the tools' interface to a gateway for `patchbay mcp`: calls over HTTP with the user's key, like every other command.
 import { resolve } from "node:path";
 import {
   type Recording,

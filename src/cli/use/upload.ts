@@ -1,4 +1,4 @@
-// Builds the multipart body of an upload, streamed from disk with a declared length, so that a gateway can refuse it by its headers.
+// Builds the multipart body of an upload, streamed from disk with a declared length, so that a gateway can refuse it before the body is sent.
 import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
 import { formAround } from "../../client/multipart.ts";

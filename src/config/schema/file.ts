@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../../lib/postgres-url.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
-import { connectionSection } from "../../contract/set-up/connection.ts";
-import { HTTP_URL, ID, optionalOrNull, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
-import { routeSection } from "../../contract/set-up/route.ts";
-import { MONEY } from "../../contract/set-up/app.ts";
+import { connectionSection } from "../../contract/settings/connection.ts";
+import { HTTP_URL, ID, optionalOrNull, SECRET_MARK, section, textOrNull } from "../../contract/settings/kit.ts";
+import { routeSection } from "../../contract/settings/route.ts";
+import { MONEY } from "../../contract/settings/app.ts";
 import { CIDR, DOMAINS, PORT } from "./kit.ts";
 import { limitsSection } from "./limits.ts";
 import { operatorKeySection, workspaceSection } from "./workspace.ts";

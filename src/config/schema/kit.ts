@@ -1,7 +1,7 @@
-// Value schemas that only the configuration file has. Those that it shares with the API are in `contract/set-up/kit.ts`.
+// Value schemas that only the configuration file has. Those that it shares with the API are in `contract/settings/kit.ts`.
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
-import { SECRET_MARK } from "../../contract/set-up/kit.ts";
+import { SECRET_MARK } from "../../contract/settings/kit.ts";
 import { hostNameFault, spelledAsHostName } from "../../lib/text/host-name.ts";
 
 export const SECRET = z

@@ -1,6 +1,6 @@
 // The schema of the limits of GET /v1/melimits that an operator may set [configuration.limits], and of three limits of the job worker.
 import { z } from "zod";
-import { section } from "../../contract/set-up/kit.ts";
+import { section } from "../../contract/settings/kit.ts";
 
 const MAX_LONG_RECORDING_BYTES = 524_288_000;
 

@@ -1,4 +1,4 @@
-// The schema of workspaces with their apps and keys.
+// The schema of the configuration file's workspaces with their apps and keys, and of the operator's keys.
 import { z } from "zod";
 import {
   appFields,
@@ -8,10 +8,10 @@ import {
   nameField,
   PERIODS,
   roleField,
-} from "../../contract/set-up/app.ts";
-import { connectionSection } from "../../contract/set-up/connection.ts";
-import { ID, optionalOrNull, section } from "../../contract/set-up/kit.ts";
-import { routeSection } from "../../contract/set-up/route.ts";
+} from "../../contract/settings/app.ts";
+import { connectionSection } from "../../contract/settings/connection.ts";
+import { ID, optionalOrNull, section } from "../../contract/settings/kit.ts";
+import { routeSection } from "../../contract/settings/route.ts";
 import { DOMAINS, SECRET } from "./kit.ts";
 
 const budgetSection = section({

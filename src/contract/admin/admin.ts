@@ -1,4 +1,5 @@
-// Shared parts of all admin endpoints: pagination, ownership, ETags, and one contract for workspace administrators and the operator [admin.mirrored].
+// Building blocks of the admin API's contracts: schemas of pages, times, ownership and ETags, and one declaration that yields an endpoint for workspace
+// administrators and the same for the operator [admin.mirrored].
 import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "../endpoints/endpoint.ts";
 import type { ErrorCode } from "../errors.ts";

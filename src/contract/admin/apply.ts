@@ -1,4 +1,5 @@
-// POST /admin/v1/configuration/apply: a running gateway rereads its configuration file (`patchbay apply`) [configuration.apply-own-file].
+// Schemas and endpoint of the admin API for POST /admin/v1/configuration/apply: a running gateway rereads its configuration file (`patchbay apply`)
+// [configuration.apply-own-file].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

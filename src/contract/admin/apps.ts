@@ -1,4 +1,4 @@
-// Apps of a workspace, for its administrators and the operator [admin.apps].
+// Schemas and endpoints of the admin API for the apps of a workspace, for its administrators and the operator [admin.apps].
 import { z } from "zod";
 import { quotaView } from "../account.ts";
 import {
@@ -13,7 +13,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
-import { appFields } from "../set-up/app.ts";
+import { appFields } from "../settings/app.ts";
 import { PURPOSE_POLICY } from "../transcription.ts";
 import { deletedView, slug } from "./workspaces.ts";
 

@@ -1,4 +1,4 @@
-// POST …/audio-url-domains/check: checks rule by rule, without a fetch, whether an address would be accepted as `audio.url`
+// Schemas and endpoints for POST …/audio-url-domains/check: whether an address would be accepted as `audio.url`, checked rule by rule without a fetch
 // [remote-audio.check-no-side-effects].
 import { z } from "zod";
 import { json, mirrorForOperator } from "./admin.ts";

@@ -1,4 +1,5 @@
-// The allow-list of hosts for `audio.url`, as a workspace's administrators see it [remote-audio.list-entries].
+// Schemas and endpoints for GET and PUT /workspace/{tenant_id}/audio-url-domains: the hosts from which a workspace may fetch `audio.url`
+// [remote-audio.list-entries]. How many are allowed is the limit `max_domains` of the response.
 import { z } from "zod";
 import { jsonWithEtag, optionalMatch } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

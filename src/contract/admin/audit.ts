@@ -1,4 +1,5 @@
-// The audit log for the operator and a workspace's administrators [tenancy.audit-read].
+// Schemas and endpoints of the admin API for the audit log: its entries and its verification, for the operator and a workspace's administrators
+// [tenancy.audit-read].
 import { z } from "zod";
 import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

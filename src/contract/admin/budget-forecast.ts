@@ -1,4 +1,4 @@
-// The forecast of a budget's spend at the end of its window [budgets.forecast], used wherever budgets are reported.
+// Schema of the forecast of a budget's spend at the end of its window [budgets.forecast], part of every response that reports a budget.
 import { z } from "zod";
 
 export const forecast = z.strictObject({

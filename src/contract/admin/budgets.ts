@@ -1,8 +1,8 @@
-// Budgets of an app, for its workspace's administrators and the operator [budgets.administrators].
+// Schemas and endpoints of the admin API for an app's budgets, for its workspace's administrators and the operator [budgets.administrators].
 import { z } from "zod";
 import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrorForOperator, optionalMatch, time } from "./admin.ts";
 import { budgetForecast } from "./budget-forecast.ts";
-import { budgetLimits, PERIODS } from "../set-up/app.ts";
+import { budgetLimits, PERIODS } from "../settings/app.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const budgetChange = z.strictObject(budgetLimits);

@@ -1,9 +1,10 @@
-// POST …/connections/{connection_id}/test: checks whether a credential works, and for which models, before a call is paid for [providers.test-question].
+// Schemas and endpoints for POST …/connections/{connection_id}/test: whether a provider account's credential works, and for which models, before a call is
+// paid for [providers.test-question].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
-import { providerKind } from "../set-up/connection.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { providerKind } from "../settings/connection.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 
 /** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [

@@ -1,4 +1,5 @@
-// Provider accounts in the admin API: shared ones [admin.connections], and each workspace's own (BYOK) [admin.connection-byok].
+// Schemas and endpoints of the admin API for connections (provider accounts): shared ones [admin.connections], and each workspace's own (BYOK)
+// [admin.connection-byok].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -12,8 +13,8 @@ import {
   time,
 } from "./admin.ts";
 import { testConnectionContracts } from "./connection-test.ts";
-import { connectionSection, providerKind } from "../set-up/connection.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { connectionSection, providerKind } from "../settings/connection.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({

@@ -1,4 +1,5 @@
-// Webhook deliveries for the operator [admin.deliveries], and a workspace's delivery log for its administrators and the operator [webhooks.log].
+// Schemas and endpoints of the admin API that list webhook deliveries: of all workspaces for the operator [admin.deliveries], of one for its administrators
+// and the operator [webhooks.log].
 import { z } from "zod";
 import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

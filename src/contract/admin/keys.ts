@@ -1,4 +1,4 @@
-// API keys of a workspace, for its administrators and the operator [keys.shown-once].
+// Schemas and endpoints of the admin API for a workspace's API keys, for its administrators and the operator [keys.shown-once].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -14,7 +14,7 @@ import {
 } from "./admin.ts";
 import { routingView } from "./apps.ts";
 import { SCOPES } from "../scopes.ts";
-import { keyFields, nameField, roleField, ROLES } from "../set-up/app.ts";
+import { keyFields, nameField, roleField, ROLES } from "../settings/app.ts";
 
 const settings = { name: nameField, ...keyFields };
 

@@ -1,8 +1,8 @@
-// Pauses a provider account, or a model on it, manually, and resumes it [admin.pause] [admin.pause-resume].
+// Schemas and endpoints of the admin API that manually pause a provider account, or one model on it, and resume it [admin.pause] [admin.pause-resume].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
-import { MODEL } from "../set-up/kit.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { MODEL } from "../settings/kit.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 
 /** A forgotten pause ends after its duration. */
 export const PAUSE_SECONDS = { least: 60, usual: 3_600, most: 604_800 } as const;

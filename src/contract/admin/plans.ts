@@ -1,4 +1,4 @@
-// Plans, and the credits of a workspace [budgets.credits-grant].
+// Schemas and endpoints of the admin API for plans, and for the credits that a workspace has or is granted [budgets.credits-grant].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -14,8 +14,8 @@ import {
   time,
 } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
-import { MONEY } from "../set-up/app.ts";
-import { ID } from "../set-up/kit.ts";
+import { MONEY } from "../settings/app.ts";
+import { ID } from "../settings/kit.ts";
 import { deletedView } from "./workspaces.ts";
 
 const grants = {

@@ -1,4 +1,5 @@
-// Deletions at providers (`provider_deletion`), for a workspace's administrators and the operator [admin.deletions].
+// Schemas and endpoints of the admin API that list deletions of recordings at providers (`provider_deletion`), for a workspace's administrators and the
+// operator [admin.deletions].
 import { z } from "zod";
 import { json, listOf, mirrorForOperator, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

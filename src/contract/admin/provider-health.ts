@@ -1,4 +1,5 @@
-// GET /admin/v1/health/providers: models that are unavailable after failures or paused manually, per account, and the calls of all processes [admin.health].
+// Schemas and endpoint of GET /admin/v1/health/providers: per account, models that are unavailable after failures or paused manually, and recent calls of
+// all processes [admin.health].
 import { z } from "zod";
 import { json, operatorEndpoint, time } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

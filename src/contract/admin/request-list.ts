@@ -1,4 +1,5 @@
-// The request log as the operator and a workspace's administrators list it [requests.list].
+// Schemas and endpoints of the admin API for the request log, which list records or return one, for the operator and a workspace's administrators
+// [requests.list].
 import { z } from "zod";
 import {
   type EndpointTemplate,

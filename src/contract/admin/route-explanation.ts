@@ -1,10 +1,11 @@
-// POST …/explain: a dry run that shows where a request would be routed, and why, by the live version or a draft [admin.explain].
+// Schemas and endpoints for POST …/explain: a dry run that shows where a request would be routed, and why, by the published version or a draft
+// [admin.explain].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
 import { recordedOptions, recordedPurpose } from "../requests.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { routingDecision } from "../transcription.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;

@@ -1,4 +1,5 @@
-// Routes and their purposes in the admin API: every change creates a version, and one version is published [admin.route-versions].
+// Schemas and endpoints of the admin API for routes, their versions and their purposes: every change creates a version, and one version is published
+// [admin.route-versions].
 import { z } from "zod";
 import {
   CHANGE_ERRORS,
@@ -12,8 +13,8 @@ import {
   time,
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
-import { mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
-import { purposeSection, routeSection } from "../set-up/route.ts";
+import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { purposeSection, routeSection } from "../settings/route.ts";
 import { deletedView } from "./workspaces.ts";
 
 const definition = z

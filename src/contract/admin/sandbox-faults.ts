@@ -1,4 +1,5 @@
-// /admin/v1/sandbox/faults: faults that the simulated providers inject, to show a fallback, a retry or a refusal without a provider account [cli.simulate].
+// Schemas and endpoints for /admin/v1/sandbox/faults: faults that the simulated providers inject, to show a fallback, a retry or a refusal without a
+// provider account [cli.simulate].
 import { z } from "zod";
 import { json, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";

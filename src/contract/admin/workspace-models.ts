@@ -1,8 +1,8 @@
-// GET …/models: the models that routes of a workspace, or shared routes, can name [providers.model-list].
+// Schemas and endpoints for GET …/models: the models that routes of a workspace, or shared routes, can reference [providers.model-list].
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { CAPABILITIES } from "../features.ts";
-import { type OwnerEndpoints, mirrorForAllOwners } from "../set-up/owner-endpoints.ts";
+import { type OwnerEndpoints, mirrorForAllOwners } from "./owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 

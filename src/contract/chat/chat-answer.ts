@@ -1,4 +1,4 @@
-// The answer of a chat, whole and as events.
+// Schemas of the answer of a chat, whole and as the events of a stream.
 import { errorBody } from "../error-body.ts";
 import { purposeFields, warning } from "../transcription.ts";
 import { toolCall } from "./chat-parts.ts";

@@ -1,4 +1,4 @@
-// Rules across the fields of a chat request that every provider has: a request that breaks one is refused here, with the place of the error.
+// Checks rules across several fields of a chat request that every provider has: a request that breaks one is refused here, with the name of the field.
 import type { ChatMessage } from "./chat-parts.ts";
 import type { ChatFields } from "./chat-request.ts";
 

@@ -1,4 +1,5 @@
-// Fields that other backends add to their answers and that clients send back with the history. Each target receives those that it wants; the rest are dropped.
+// Schemas of fields that other backends add to their answers (such as `reasoning_content`) and that clients send back with the history. Each target receives
+// those that it requires; the rest are dropped.
 import { z } from "zod";
 
 export const HISTORY_FIELDS = [

@@ -1,4 +1,4 @@
-// Parts of chat requests and answers: messages with their content, tools, tool calls and response formats.
+// Schemas of the parts of chat requests and answers: messages with their content, tools, tool calls and response formats.
 import { z } from "zod";
 import { assistantHistory, cacheControl, callHistory, emptyText, nullText } from "./chat-history.ts";
 

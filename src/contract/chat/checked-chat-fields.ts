@@ -1,4 +1,4 @@
-// The body of a chat request, including the rules across its fields.
+// The schema of the body of a chat request, including the rules across its fields.
 import type { z } from "zod";
 import { inconsistencies } from "./chat-consistency.ts";
 import { uncheckedChatFields, uncheckedClientChatFields, type ChatFields } from "./chat-request.ts";

@@ -1,5 +1,5 @@
-// A message as OpenAI clients send it to the compatible endpoint, including fields that clients and their libraries add, and answers of this gateway as they
-// stored them. Unused fields are accepted without a warning [compatible.unused-members].
+// Schema of a message as OpenAI clients send it to the compatible endpoint, including fields that clients and their libraries add, and answers of this
+// gateway as they stored them. Unused fields are accepted without a warning [compatible.unused-members].
 import { z } from "zod";
 import { emptyText, nullText } from "./chat-history.ts";
 import { chatMessage, openAiToolCall, ownToolCall, textPart, toolCallsOf } from "./chat-parts.ts";

@@ -1,4 +1,4 @@
-// The API for OpenAI clients: their fields and answers on the same core. A field without meaning here is accepted if it has no effect
+// Request and response schemas of the API for OpenAI clients (chat completions, audio, models). A field without meaning here is accepted if it has no effect
 // [compatible.neutral-fields], and refused otherwise [compatible.meaningful-fields].
 import { z } from "zod";
 import { chatTool, chatToolChoice } from "./chat-parts.ts";

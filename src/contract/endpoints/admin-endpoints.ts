@@ -1,10 +1,10 @@
-// All endpoints of the admin listener [admin.openapi]; its OpenAPI document is generated from this list.
+// Lists all endpoints of the admin listener [admin.openapi]; its OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "../admin/apps.ts";
 import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "../admin/audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { listAllDeliveriesContract, workspaceDeliveriesContracts } from "../admin/delivery-list.ts";
-import { listAllJobsContract, workspaceJobsContracts } from "../job-list.ts";
+import { listAllJobsContract, workspaceJobsContracts } from "../admin/job-list.ts";
 import {
   getConsoleContract,
   getConsoleFileContract,

@@ -1,4 +1,4 @@
-// The endpoints GET /v1/me [keys.me] and GET /v1/melimits with its alias [configuration.limits].
+// Declares the endpoints GET /v1/me [keys.me] and GET /v1/melimits with its alias GET /v1/me/limits [configuration.limits].
 import { keyDescription, limitsReport } from "../account.ts";
 import type { EndpointContract } from "./endpoint.ts";
 

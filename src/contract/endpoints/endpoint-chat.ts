@@ -1,4 +1,4 @@
-// The endpoint POST /v1/chat.
+// Declares the endpoint POST /v1/chat: its body, headers, responses and error codes.
 import { z } from "zod";
 import { chatAnswer } from "../chat/chat-answer.ts";
 import { chatFields } from "../chat/checked-chat-fields.ts";

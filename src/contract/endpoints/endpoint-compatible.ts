@@ -1,4 +1,4 @@
-// The OpenAI-compatible endpoints.
+// Declares the OpenAI-compatible endpoints: /v1/chat/completions, /v1/audio/transcriptions, /v1/audio/translations and /v1/models.
 import { z } from "zod";
 import { CHAT_ERRORS } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";

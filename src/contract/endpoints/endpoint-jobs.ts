@@ -1,4 +1,4 @@
-// The job endpoints.
+// Declares the endpoints of transcription jobs: submit, poll, list, cancel, and fetch a result by its token.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import { formAudio, routedHeaders } from "./endpoint-transcription.ts";

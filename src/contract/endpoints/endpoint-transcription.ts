@@ -1,4 +1,4 @@
-// The endpoints POST /v1/transcription and POST /v1/translation.
+// Declares the endpoints POST /v1/transcription and POST /v1/translation: their bodies, headers, responses and error codes.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import type { ErrorCode } from "../errors.ts";

@@ -1,4 +1,5 @@
-// The endpoints of the completion webhook's settings and log, for a workspace's administrators [webhooks.roles].
+// Declares the endpoints of the completion webhook, for a workspace's administrators [webhooks.roles]: read, set and delete it, redeliver, test, and stream
+// events.
 import { z } from "zod";
 import { json, jsonWithEtag, optionalMatch } from "../admin/admin.ts";
 import { workspaceDeliveriesContracts } from "../admin/delivery-list.ts";

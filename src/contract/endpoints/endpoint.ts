@@ -1,4 +1,5 @@
-// The contract of one endpoint, without its handler. The server, OpenAPI, console and CLI are built from it [api.openapi].
+// The type of an endpoint's contract: method, path, authentication, scope, schemas and errors, without its handler. The server, OpenAPI, console and CLI are
+// built from contracts [api.openapi].
 import type { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Scope } from "../scopes.ts";

@@ -1,4 +1,4 @@
-// All endpoints of the public listener; OpenAPI is generated from this list.
+// Lists all endpoints of the public listener; its OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "../admin/apps.ts";
 import { workspaceAuditContracts } from "../admin/audit.ts";
 import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";
@@ -18,7 +18,7 @@ import { BUDGET_CONTRACTS } from "../admin/budgets.ts";
 import { creditsContracts } from "../admin/plans.ts";
 import { KEY_CONTRACTS } from "../admin/keys.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
-import { workspaceJobsContracts } from "../job-list.ts";
+import { workspaceJobsContracts } from "../admin/job-list.ts";
 import { postMcpContract } from "../mcp.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";

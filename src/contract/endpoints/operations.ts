@@ -1,5 +1,5 @@
-// Declares the endpoints that need no key: health [api.healthz], readiness [api.readyz], metrics, documentation [api.docs], and the files of the playground and
-// the console.
+// Declares the endpoints that need no key: health [api.healthz], readiness [api.readyz], metrics, documentation [api.docs], and the files of the playground
+// and the console.
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 

@@ -4,7 +4,7 @@ import { filterFields, optionalMatch, pageFields, requiredMatch } from "../admin
 import { auditQuery } from "../admin/audit.ts";
 import { deletionsQuery } from "../admin/provider-deletions.ts";
 import { requestsQuery } from "../admin/request-list.ts";
-import { jobsQuery } from "../job-list.ts";
+import { jobsQuery } from "../admin/job-list.ts";
 import { adminUsageQuery } from "../usage.ts";
 import { deliveryQuery } from "../webhook.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";

@@ -47,14 +47,14 @@ import { chatFields } from "../chat/checked-chat-fields.ts";
 import { completionMessage } from "../chat/completion-message.ts";
 import { chatCompletion, chatCompletionFields, listedModel, modelList } from "../chat/openai-compatible.ts";
 import { errorBody, problemBody } from "../error-body.ts";
-import { listedJob, listedJobList } from "../job-list.ts";
+import { listedJob, listedJobList } from "../admin/job-list.ts";
 import { job, jobError, jobList, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
 import { mcpAnswer, mcpError, mcpMessage } from "../mcp.ts";
 import { realtimeToken } from "../realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
-import { quotaSection } from "../set-up/app.ts";
-import { connectionSection, modelDeclaration, providerKind } from "../set-up/connection.ts";
-import { purposeSection, routeSection, targetSection } from "../set-up/route.ts";
+import { quotaSection } from "../settings/app.ts";
+import { connectionSection, modelDeclaration, providerKind } from "../settings/connection.ts";
+import { purposeSection, routeSection, targetSection } from "../settings/route.ts";
 import {
   audioMember,
   KEYTERMS,

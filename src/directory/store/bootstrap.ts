@@ -1,4 +1,4 @@
-// Stores what a start creates by itself: the owner's workspace and app, and the first keys [configuration.operator-key].
+// Stores what a start creates without a configuration file: the owner's workspace and app, and the first keys [configuration.operator-key].
 import { type Insertable, sql } from "kysely";
 import { newId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";

@@ -1,7 +1,7 @@
 // Stores routes and their versions: every change creates a version, one version is published, and versions never change [admin.route-versions].
 import { type Kysely, sql } from "kysely";
 import type { KeyId } from "../../contract/ids.ts";
-import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import { MAX_TARGETS } from "../../contract/settings/route.ts";
 import type { SystemHandle, Transacting } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";

@@ -1,5 +1,5 @@
-// Reads everything that the configuration file can set, for comparison. Never contains a secret [configuration.apply-no-secrets]: of credentials it has the last
-// four characters and a digest.
+// Reads everything that the configuration file can set, for a comparison before and after `patchbay apply`. Never contains a secret
+// [configuration.apply-no-secrets]: of credentials it has the last four characters and a digest.
 import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../../storage/database.ts";
 

@@ -1,4 +1,4 @@
-// Stores workspaces and apps of the configuration file, and finds an app by its name.
+// Stores the workspaces and apps that the configuration file lists, and finds an app by its name.
 import { type AppId, brand, newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { SystemHandle, Transacting } from "../../storage/database.ts";
 

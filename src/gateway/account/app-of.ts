@@ -1,4 +1,4 @@
-// Returns the app that provides the routes and budgets of a request: the app of its key. Administrators' keys have none.
+// Returns the app of a key, which provides the routes and budgets of its requests. Throws 403 for an administrator's key, which has none.
 import type { AppInfo, Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 

@@ -1,4 +1,4 @@
-// Describes the forecast of a budget for callers [budgets.forecast-null].
+// Converts the forecast of a budget to its form in API responses [budgets.forecast-null].
 import type { BudgetForecastView } from "../../contract/admin/budget-forecast.ts";
 import type { BudgetState } from "../../metering/budget.ts";
 import { forecastBudget } from "../../metering/forecast-budget.ts";

@@ -2,9 +2,10 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { KeyDescription } from "../../contract/account.ts";
 import { CAPABILITIES, type Capability, CHAT_FEATURES, FEATURES } from "../../contract/features.ts";
-import { contextRouteOf, purposesOf } from "../../routing/resolve-purpose.ts";
+import { purposesOf } from "../../routing/resolve-purpose.ts";
+import { contextRouteOf } from "../../routing/audio-input-override.ts";
 import { isCapable, type Purpose, type Route, type RoutingContext } from "../../routing/types.ts";
-import { canSeeNames } from "../calls/refuse-route.ts";
+import { canSeeNames } from "../calls/routing-errors.ts";
 
 type RoutingEntry = KeyDescription["routing_contexts"][number];
 type PurposeEntry = RoutingEntry["purposes"][number];

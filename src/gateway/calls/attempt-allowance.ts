@@ -1,4 +1,4 @@
-// Limits how many targets one request may call. Pieces, channels, uploads and polls on one target count as one.
+// Limits how many targets one request may call (`max_attempts_per_request`). Pieces, channels, uploads and polls on one target count as one.
 
 export interface AttemptAllowance {
   readonly max: number;

@@ -1,4 +1,5 @@
-// Calls one target: plan, call, check of the receipts. `judge-failure.ts` decides what a failure means for the request.
+// Calls one target: plans the provider request, sends it, and checks that the answer proves the required features (receipts). `judge-failure.ts` decides
+// what a failure means for the request.
 import type { Preference } from "../../contract/features.ts";
 import { yieldToEventLoop } from "../../lib/concurrency/tick-budget.ts";
 import { ProviderError, type StreamingIo } from "../../providers/io.ts";

@@ -1,4 +1,4 @@
-// Turns a budget's refusal into the caller's 402 error [metering.refusal-figures].
+// Creates the error 402 for a request that a budget, an allowance or credits do not cover [metering.refusal-figures].
 import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
 import type { BudgetExceeded } from "../../metering/budget.ts";
 import { formatUsd } from "../../metering/money.ts";

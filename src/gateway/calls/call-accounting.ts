@@ -6,7 +6,7 @@ import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Payer } from "../account/payer.ts";
-import type { Billing } from "./quote.ts";
+import type { Billing } from "./audio-quote.ts";
 
 export function reservationOf(
   run: { readonly payer: Payer; readonly deadlineAtMs: number },

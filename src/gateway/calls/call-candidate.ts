@@ -1,4 +1,5 @@
-// Calls one candidate: reserves durably before the first byte is sent. A served call is settled with the answer, a failed one at once.
+// Calls one candidate, a target of the route that can serve the request: reserves its cost durably before the first byte is sent. A served call is settled
+// with the answer, a failed one at once.
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
@@ -13,11 +14,11 @@ import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
 import { type SpentAmounts } from "./observer.ts";
-import type { CandidateRun, ServedOutcome } from "./candidate-run.ts";
+import type { CandidateRun, ServedOutcome } from "./run-outcome.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { maskTranscript } from "../transcription/mask-profanity.ts";
-import { audioAmount, quoteFor, sentAmount, withCurrentPrices } from "./quote.ts";
+import { audioAmount, quoteFor, sentAmount, withCurrentPrices } from "./audio-quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";

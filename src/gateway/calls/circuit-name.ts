@@ -1,4 +1,5 @@
-// Names the circuits whose state decides whether a target is called.
+// Names the circuit breaker of a target: one per model and account, and separate ones for test keys, so that the sandbox's failures do not affect the
+// account.
 import type { Target } from "../../routing/types.ts";
 
 /** Prefix of the circuits of test keys: the sandbox's simulated failures must not affect the account. */

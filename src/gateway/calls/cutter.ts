@@ -6,7 +6,7 @@ import { planCuts, type Span } from "../../audio/decode/plan-cuts.ts";
 import { MEDIA } from "../../audio/media-types.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
 import type { Cut } from "../../routing/judge-cut.ts";
-import type { CandidateRun } from "./candidate-run.ts";
+import type { CandidateRun } from "./run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 
 export interface Piece {

@@ -1,4 +1,4 @@
-// The durable tasks to delete what a provider keeps of a run.
+// The interface to the deletion of what a provider keeps of a request or job. `provider-deletions.ts` implements it.
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";
 import type { DeletionDuty, DeletionState } from "../store/provider-deletions.ts";

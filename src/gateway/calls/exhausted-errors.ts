@@ -1,4 +1,5 @@
-// Creates the error of a request whose eligible targets were all tried and failed [routing.exhausted].
+// Creates the error of a request whose eligible targets were all tried and failed [routing.exhausted]: NO_HEALTHY_PROVIDER, PROVIDER_REJECTED or
+// FEATURE_NOT_DELIVERED, and for chat `all_providers_exhausted`.
 import { GatewayError } from "../../contract/errors.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
 import type { FailedAttempt } from "./judge-failure.ts";

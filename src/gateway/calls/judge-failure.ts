@@ -1,4 +1,5 @@
-// Decides what a failed attempt means for the rest of the request [routing.fallback-definite] [routing.no-fallback-unknown]. Pure.
+// Decides what a failed attempt means for the rest of the request: a definite failure lets the next target be tried [routing.fallback-definite], an unknown
+// outcome does not, because it may be paid for [routing.no-fallback-unknown]. Pure.
 import { GatewayError } from "../../contract/errors.ts";
 import type { FailureKind, ProviderError } from "../../providers/io.ts";
 import type { Target } from "../../routing/types.ts";

@@ -1,4 +1,4 @@
-// The interface through which metrics and traces receive each call and each ended job.
+// The interface through which metrics and traces receive the figures of each provider call and of each ended job.
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { AttemptId, RequestId } from "../../contract/ids.ts";
 import type { FailureKind } from "../../providers/io.ts";

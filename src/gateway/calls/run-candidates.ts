@@ -1,5 +1,5 @@
-// Runs an audio call over the capable targets. The first answer counts unless it is doubtful: then another target confirms it, if there is one
-// [routing.empty-transcript].
+// Calls the capable targets of an audio request in order. The first answer counts unless it is a doubtful empty transcript: then another target confirms it,
+// if there is one [routing.empty-transcript].
 import { ProviderError } from "../../providers/io.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { GatewayServices } from "../services.ts";
@@ -7,7 +7,7 @@ import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "../transcriptio
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { isMoneyRefusal } from "./budget-exceeded.ts";
 import { unchargedSettlement } from "./call-accounting.ts";
-import type { CandidateRun, RunOutcome, ServedOutcome } from "./candidate-run.ts";
+import type { CandidateRun, RunOutcome, ServedOutcome } from "./run-outcome.ts";
 import { createCutter } from "./cutter.ts";
 import { hasTimeForAnother } from "../deadline.ts";
 import { failedAttempt } from "./judge-failure.ts";

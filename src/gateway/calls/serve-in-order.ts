@@ -6,7 +6,7 @@ import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { GatewayServices } from "../services.ts";
 import { isMoneyRefusal } from "./budget-exceeded.ts";
 import { callCandidate } from "./call-candidate.ts";
-import type { CandidateRun, RunOutcome } from "./candidate-run.ts";
+import type { CandidateRun, RunOutcome } from "./run-outcome.ts";
 import type { Cutter } from "./cutter.ts";
 import { hasTimeForAnother } from "../deadline.ts";
 import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";

@@ -1,4 +1,4 @@
-// Reserves and settles the cost of one chat attempt.
+// The interface through which a chat attempt reserves and settles its cost, from a row of the ledger or from a lease.
 import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "../../metering/ledger-entries.ts";
 
 export interface AttemptLedger {

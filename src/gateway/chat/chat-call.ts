@@ -1,4 +1,4 @@
-// The input of a chat call, and the parts of its stream.
+// Types of a chat on its way through the gateway: its input, its decided route, and the parts of its stream.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ChatAnswer, ChatEventData } from "../../contract/chat/chat-answer.ts";

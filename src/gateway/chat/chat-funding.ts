@@ -1,4 +1,5 @@
-// The sources that pay for a chat in a workspace with a plan, in order [budgets.plan-allowance].
+// Chooses what pays for a chat in a workspace with a plan [budgets.plan-allowance]: for plain chat the allowance of tokens and, beyond it, credits; for
+// tools, JSON modes, images and audio credits alone.
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { Funding } from "../../metering/ledger.ts";

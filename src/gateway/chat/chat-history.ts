@@ -1,4 +1,5 @@
-// Finds the fields of other backends' answers in a conversation's history, and reads those that targets understand. Pure.
+// Finds fields that other backends added to answers in a conversation's history, and reads those that targets understand: reasoning, signatures, cache
+// marks. Pure.
 import type { ChatMessage as InputMessage } from "../../contract/chat/chat-parts.ts";
 import { HISTORY_FIELDS, type HistoryField } from "../../contract/chat/chat-history.ts";
 import { asRecord, asString } from "../../lib/json/json-guards.ts";

@@ -1,4 +1,4 @@
-// Quotes one chat attempt: reserved by estimate and limit, charged by reported usage [metering.reserve-chat].
+// Computes what one chat attempt may cost, reserved by estimate and limit, and what it is charged by reported usage [metering.reserve-chat].
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { Funding } from "../../metering/ledger.ts";

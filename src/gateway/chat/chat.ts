@@ -12,7 +12,7 @@ import { dryRunChat } from "../dry-run/dry-run.ts";
 import { chatSlotRequest } from "../idempotency/slot-request.ts";
 import { chatPlanner, type PlanServices } from "./plan-chat.ts";
 import { deadlineOf } from "../deadline.ts";
-import { requireRoute } from "../calls/refuse-route.ts";
+import { requireRoute } from "../calls/routing-errors.ts";
 import { type GatewayReply, jsonReply } from "../reply.ts";
 import type { RequestedOptions } from "../request-record.ts";
 import { type UnavailabilityServices, unavailabilityFor } from "../calls/target-unavailability.ts";

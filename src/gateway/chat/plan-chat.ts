@@ -1,4 +1,5 @@
-// Plans what a chat adapter would send to a target, by which routing judges chat targets [chat.required-features].
+// Lets a target's adapter plan the provider request of a chat without sending it, so that routing can check whether the target supports it
+// [chat.required-features].
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { ChatPlanner } from "../../routing/decide-chat-route.ts";
 import type { Target } from "../../routing/types.ts";

@@ -1,4 +1,4 @@
-// Runs one chat to its whole answer: falls back over the targets, and each attempt is reserved and settled on its own.
+// Runs a chat without streaming until its whole answer: falls back over the targets, and reserves and settles each attempt separately.
 import type { SettlementResult, TokenUsage } from "../../metering/ledger-entries.ts";
 import type { AttemptAllowance } from "../calls/attempt-allowance.ts";
 import { hasTimeForAnother, remainingMs } from "../deadline.ts";

@@ -9,7 +9,7 @@ import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { Cut } from "../../routing/judge-cut.ts";
 import type { Verdict } from "../../routing/judge-target.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
-import { refusalError, canSeeNames } from "../calls/refuse-route.ts";
+import { refusalError, canSeeNames } from "../calls/routing-errors.ts";
 import { TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
 
 /** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */

@@ -1,4 +1,4 @@
-// Computes whether two requests with one idempotency key have the same payload [idempotency.same-payload]. Pure.
+// Computes the hash (fingerprint) by which two requests under one idempotency key are recognised as the same payload [idempotency.same-payload]. Pure.
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
 import type { TranslationFields } from "../../contract/transcription.ts";

@@ -3,7 +3,7 @@
 import type { SettlementResult, Settlement } from "../../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../../storage/database-faults.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
-import type { CallJournal } from "../calls/candidate-run.ts";
+import type { CallJournal } from "../calls/call-journal.ts";
 import type { Payer } from "../account/payer.ts";
 import type { GatewayReply } from "../reply.ts";
 import type { GatewayServices } from "../services.ts";

@@ -8,7 +8,7 @@ import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { budgetExceeded } from "../calls/budget-exceeded.ts";
-import { quoteFor } from "../calls/quote.ts";
+import { quoteFor } from "../calls/audio-quote.ts";
 import { reservationOf, unchargedSettlement } from "../calls/call-accounting.ts";
 import type { Payer } from "../account/payer.ts";
 import type { GatewayServices } from "../services.ts";

@@ -21,12 +21,12 @@ import { certaintyOf, type FailedAttempt, failedAttempt, streamBroke } from "../
 import { exhaustedError } from "../calls/exhausted-errors.ts";
 import { createLiveSource, type LiveSource, meteredAudio } from "./live-audio.ts";
 import { createLiveMeter } from "./live-meter.ts";
-import { withCurrentPrices, quoteFor } from "../calls/quote.ts";
-import { requireRoute } from "../calls/refuse-route.ts";
+import { withCurrentPrices, quoteFor } from "../calls/audio-quote.ts";
+import { requireRoute } from "../calls/routing-errors.ts";
 import { payerOf } from "../account/payer.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import { isPausedByNow, unavailabilityFor } from "../calls/target-unavailability.ts";
-import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
 import type { TranscriptPart } from "../transcription/stream-transcription.ts";

@@ -1,9 +1,9 @@
-// Builds the envelope of the answer from the transcript of a target, with every warning that applies [transcription.envelope].
+// Builds the envelope of an answer from a target's outcome: finishes the transcript and collects all warnings [transcription.envelope].
 import { newId } from "../../contract/ids.ts";
 import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
-import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 

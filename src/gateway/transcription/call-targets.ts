@@ -6,7 +6,7 @@ import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { ByChat } from "../../routing/decide-translation.ts";
 import { createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import { callerGone } from "../calls/attempt-end.ts";
-import type { RunOutcome, ServedOutcome } from "../calls/candidate-run.ts";
+import type { RunOutcome, ServedOutcome } from "../calls/run-outcome.ts";
 import { deadlineOf } from "../deadline.ts";
 import { outcomeUnknown, USE_A_JOB } from "../calls/judge-failure.ts";
 import { exhaustedError } from "../calls/exhausted-errors.ts";

@@ -1,4 +1,4 @@
-// Writes a transcript as an SRT or WebVTT file. Pure.
+// Renders a transcript as the text of an SRT or WebVTT file. Pure.
 import { buildCues } from "../../captions/cues.ts";
 import { toSrt } from "../../captions/srt.ts";
 import { toVtt } from "../../captions/vtt.ts";

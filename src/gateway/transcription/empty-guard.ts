@@ -4,7 +4,7 @@ import type { Decoder } from "../../audio/decode/decoder.ts";
 import { holdsSpeech, measureLevels } from "../../audio/decode/levels.ts";
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Warning } from "../../contract/transcription.ts";
-import type { CandidateRun } from "../calls/candidate-run.ts";
+import type { CandidateRun } from "../calls/run-outcome.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 
 export function isEmpty({ text, words, segments }: ProviderTranscript): boolean {

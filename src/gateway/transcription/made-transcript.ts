@@ -1,7 +1,7 @@
-// The content of an answer before it is finished, whether one call or two made it.
+// A served transcript before it is finished into an answer, made by one call, or by two if a chat model translated it.
 import type { Warning } from "../../contract/transcription.ts";
 import type { Requirements } from "../../routing/required-features.ts";
-import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { SlotJournal } from "../idempotency/slot-journal.ts";
 import type { GatewayReply } from "../reply.ts";
 

@@ -2,7 +2,7 @@
 // body before; the compatible endpoints call it too.
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
-import { requireRoute } from "../calls/refuse-route.ts";
+import { requireRoute } from "../calls/routing-errors.ts";
 import { dryRunAudio } from "../dry-run/dry-run.ts";
 import { audioSlotRequest } from "../idempotency/slot-request.ts";
 import { type ClaimedSlot, abortSignalFor, withSlot } from "../idempotency/with-slot.ts";
@@ -12,7 +12,7 @@ import { answerOf } from "./answer.ts";
 import type { AudioCall } from "./audio-call.ts";
 import { callTargets } from "./call-targets.ts";
 import { decideWithChat } from "./decide-audio.ts";
-import { type Delivery, deliver } from "./envelope.ts";
+import { type Delivery, deliver } from "./answer-format.ts";
 import { refuseTooManyKeyterms } from "./refuse-too-many-keyterms.ts";
 import { withAudio } from "./with-audio.ts";
 

@@ -1,4 +1,5 @@
-// The facts that routing uses for unmeasured audio: declared facts and typical values for a recording that is not at hand, the encoding for live audio.
+// The facts that routing uses if it cannot measure the audio: what a dry run declares of a recording, with typical values for the rest, and the encoding of
+// live audio.
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
 import type { MeasuredFacts } from "./decide-audio.ts";

@@ -1,4 +1,4 @@
-// Formats words and segments for callers: times within the audio, in milliseconds, speakers S1, S2… by first appearance [transcription.times]
+// Formats words and segments as callers see them: times within the audio, in milliseconds, speakers S1, S2… by first appearance [transcription.times]
 // [transcription.speakers]. Pure.
 import type { Segment, Word } from "../../contract/transcription.ts";
 import type { ProviderSegment, ProviderWord } from "../../providers/provider.ts";

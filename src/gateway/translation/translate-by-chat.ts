@@ -9,7 +9,7 @@ import { chatJudge } from "../../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { ByChat } from "../../routing/decide-translation.ts";
 import type { AttemptAllowance } from "../calls/attempt-allowance.ts";
-import type { ServedOutcome } from "../calls/candidate-run.ts";
+import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { AttemptLedger } from "../chat/attempt-ledger.ts";
 import { attemptWarnings } from "../chat/chat-answer.ts";
 import type { ChatCaller, DecidedChat } from "../chat/chat-call.ts";

@@ -1,4 +1,4 @@
-// POST /admin/v1/configuration/apply: applies a configuration file [configuration.apply-own-file].
+// POST /admin/v1/configuration/apply: rereads and applies the configuration file of this gateway [configuration.apply-own-file].
 import { applyFile } from "../../admin/apply-file.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { applyRequest, postApplyContract } from "../../contract/admin/apply.ts";

@@ -1,4 +1,4 @@
-// POST …/audio-url-domains/check: tests whether an audio URL would be accepted, for a workspace's administrators and the operator.
+// POST …/audio-url-domains/check: checks whether an audio URL would be accepted, for a workspace's administrators and the operator.
 import { checkAudioUrl } from "../../admin/check-audio-url.ts";
 import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/admin/audio-url-check.ts";
 import { principalOf } from "../server/endpoint.ts";

@@ -3,7 +3,7 @@ import { deleteBudget, describeBudget, listBudgets, type BudgetRef, putBudget } 
 import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { BUDGET_CONTRACTS, budgetChange } from "../../contract/admin/budgets.ts";
-import { PERIODS } from "../../contract/set-up/app.ts";
+import { PERIODS } from "../../contract/settings/app.ts";
 import type { HandlerContext } from "../server/endpoint.ts";
 import { pathParameter } from "../server/path-parameter.ts";
 import { readFields } from "../body/read-fields.ts";

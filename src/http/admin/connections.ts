@@ -1,4 +1,4 @@
-// Manages provider connections, shared ones and those of workspaces [admin.connections].
+// …/connections: manages provider connections, shared ones and those of workspaces [admin.connections], and tests their credentials.
 import {
   createConnection,
   describeConnection,

@@ -1,6 +1,11 @@
 // GET /admin/v1/jobs: lists jobs as administrators see them, of all workspaces or one [admin.jobs].
 import type { Principal } from "../../auth/principal.ts";
-import { jobsQuery, listAllJobsContract, workspaceJobsContracts, workspaceJobsQuery } from "../../contract/job-list.ts";
+import {
+  jobsQuery,
+  listAllJobsContract,
+  workspaceJobsContracts,
+  workspaceJobsQuery,
+} from "../../contract/admin/job-list.ts";
 import { listJobsOf } from "../../jobs/read/read-job.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { readQuery } from "../body/read-fields.ts";

@@ -1,4 +1,4 @@
-// Fault injection for the sandbox provider of this process.
+// The interface to fault injection in this process's sandbox, which simulates the providers.
 import type { SandboxFault } from "../../contract/admin/sandbox-faults.ts";
 
 export interface SandboxLevers {

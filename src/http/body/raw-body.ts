@@ -1,4 +1,4 @@
-// The input and output types that the JSON and the multipart reader of a submission share.
+// The input and output types that the JSON reader and the multipart reader of requests with audio share.
 import type { Readable } from "node:stream";
 import type { AudioIntake } from "./audio-intake.ts";
 import type { Faults } from "./validation-issues.ts";

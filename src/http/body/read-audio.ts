@@ -4,16 +4,17 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { z } from "zod";
 import type { AudioInput } from "../../audio/audio-input.ts";
-import { audioTooLarge, type Spool } from "../../audio/spool.ts";
+import { type Spool } from "../../audio/spool.ts";
+import { audioTooLarge } from "../../audio/audio-too-large.ts";
 import { audioFields, type TranscriptionFields } from "../../contract/transcription.ts";
 import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, parseContentType, readBodyType } from "./content-type.ts";
 import { createFaults } from "./validation-issues.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
 import { safeFileName } from "./file-name.ts";
-import { readFormBody } from "./read-form-body.ts";
+import { readFormBody } from "./read-audio-form.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
-import { readJsonBody } from "./read-json-body.ts";
+import { readJsonBody } from "./read-audio-json.ts";
 import { refuseQuery } from "./refuse-query.ts";
 
 export interface Submission<Fields = TranscriptionFields> {

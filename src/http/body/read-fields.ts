@@ -1,4 +1,4 @@
-// Reads and validates the JSON body or the query of an endpoint without audio. All errors are reported at once.
+// Reads the JSON body or the query of an endpoint without audio, and validates it by the endpoint's schema. All errors are reported at once.
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./validation-issues.ts";

@@ -1,4 +1,4 @@
-// Reads the JSON body of every endpoint that accepts no audio [request-body.json-without-audio].
+// Reads the JSON body of endpoints that accept no audio [request-body.json-without-audio].
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { GatewayError } from "../../contract/errors.ts";

@@ -1,7 +1,8 @@
-// Collects all validation errors of a request to report them together. Route-control fields have precedence over all other errors, and errors in
+// Collects all validation errors of a request to report them together. Route-control fields (`route-control.ts`) have precedence over all other errors, and errors in
 // fields over the size limit [request-body.all-issues] [request-body.faults-before-size].
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequests, type Issue } from "../../contract/invalid-request.ts";
+import { ROUTE_CONTROL_FIELDS, routeControlRejected } from "./route-control.ts";
 
 export interface Faults {
   add(param: string | null, message: string): void;
@@ -16,7 +17,6 @@ export interface Faults {
   throwIfAny(): void;
 }
 
-const ROUTE_CONTROL: ReadonlySet<string> = new Set(["provider", "model", "audio.provider", "audio.model"]);
 /** An unknown field name is the caller's text and can have any length. */
 const MAX_CHARACTERS = 400;
 
@@ -28,12 +28,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
   const hasAny = (): boolean => refusedName !== null || issues.length > 0;
 
   function error(): GatewayError {
-    if (refusedName !== null) {
-      return new GatewayError("ROUTE_CONTROL_FIELD_REJECTED", {
-        message: `\`${refusedName}\` must not be sent: the route of the API key chooses provider and model. Remove it. To select a route, send a \`purpose\`.`,
-        param: refusedName,
-      });
-    }
+    if (refusedName !== null) return routeControlRejected(refusedName);
     return invalidRequests(issues);
   }
 
@@ -42,7 +37,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
       issues.push({ param: param === null ? null : truncate(param), message: truncate(message) });
     },
     noteRouteControl(name) {
-      if (!ROUTE_CONTROL.has(name) || Object.hasOwn(own, name)) return false;
+      if (!ROUTE_CONTROL_FIELDS.has(name) || Object.hasOwn(own, name)) return false;
       refusedName ??= name;
       return true;
     },

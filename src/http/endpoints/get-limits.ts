@@ -1,4 +1,4 @@
-// GET /v1/melimits and its alias GET /v1/me/limits: returns the key's quotas and limits.
+// GET /v1/melimits and its alias GET /v1/me/limits: returns every limit in force, and the key's quotas and remaining budgets.
 import type { Principal } from "../../auth/principal.ts";
 import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoints/endpoint-account.ts";
 import { describeLimits, type LimitServices } from "../../gateway/account/describe-limits.ts";

@@ -1,4 +1,5 @@
-// POST /v1/transcription and similar endpoints: admits the request, reads the body into the spool, calls the gateway, and releases what it held.
+// POST /v1/transcription, and the steps that other endpoints for audio share with it: admits the request, reads the body into the spool, calls the gateway,
+// and releases what the request held.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
 import { postTranscriptionContract } from "../../contract/endpoints/endpoint-transcription.ts";

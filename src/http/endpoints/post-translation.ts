@@ -1,4 +1,4 @@
-// POST /v1/translation: transcribes like POST /v1/transcription, in addition with a target language [translation.native-first].
+// POST /v1/translation: like POST /v1/transcription, with a target language in addition [translation.native-first].
 import type { Principal } from "../../auth/principal.ts";
 import { postTranslationContract } from "../../contract/endpoints/endpoint-transcription.ts";
 import { translationFields } from "../../contract/transcription.ts";

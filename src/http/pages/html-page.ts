@@ -1,4 +1,5 @@
-// Renders the HTML pages /docs and /docs/errors: one style, and nothing loaded from other sites [api.docs].
+// Renders the HTML pages /docs and /docs/errors, and the document frame, style and security headers that the console and the playground share: nothing is
+// loaded from other sites [api.docs].
 export interface HtmlPage {
   readonly title: string;
   /** Prose, in which text in backticks is code. */

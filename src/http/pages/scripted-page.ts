@@ -1,4 +1,4 @@
-// Three endpoints that serve a page with scripts and the files that it loads.
+// Creates the three endpoints of a browser page with scripts: the page, its modules, and its other files.
 import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { Endpoint } from "../server/endpoint.ts";

@@ -1,4 +1,4 @@
-// Reserves memory for the response of one exchange from the budget of unread responses.
+// Reserves memory for the response of one request from the process's budget for unread responses; the reservation ends with the response.
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Exchange } from "../server/exchange.ts";
 import type { UnreadBudget } from "./unread-budget.ts";

@@ -1,5 +1,5 @@
-// Describes a job's row as API responses show it.
-import type { ListedJobView } from "../../contract/job-list.ts";
+// Converts a job's database row to the job in API responses, and to the entries of lists.
+import type { ListedJobView } from "../../contract/admin/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";

@@ -1,11 +1,11 @@
-// A job's stored result: the envelope, and the timestamps that only an export shows. It is sealed, and is in the row or, if the envelope is large, in the
-// object store [jobs.result-url].
+// Loads a job's stored result: the envelope, and the timestamps that only an export shows. It is sealed, and is in the row or, if the envelope is large, in
+// the object store [jobs.result-url].
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { parseOwn } from "../../lib/json/json-parser.ts";
-import { openSealedResult, type ResultRow, withinResultReads } from "./open-sealed-result.ts";
+import { openSealedResult, type ResultRow, withinResultReads } from "./read-result-in-pieces.ts";
 import type { JobServices } from "../services.ts";
 import { ValueGone } from "../../storage/read-pieces.ts";
-import { takeEnvelope, sealContext } from "./result-bytes.ts";
+import { takeEnvelope, sealContext } from "./stored-result-format.ts";
 import type { JobResult } from "../run/store-result.ts";
 
 type ReadServices = Pick<JobServices, "seal" | "objects" | "database" | "resultReads">;

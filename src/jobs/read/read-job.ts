@@ -1,7 +1,7 @@
 // Reads jobs for callers: one job, immediately or at its end, a stream of its changes, and a page of jobs.
 import { GatewayError } from "../../contract/errors.ts";
 import { brand, type WorkspaceId } from "../../contract/ids.ts";
-import type { ListedJobView } from "../../contract/job-list.ts";
+import type { ListedJobView } from "../../contract/admin/job-list.ts";
 import type { JobList, JobStatus } from "../../contract/jobs.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { pageOf } from "../../lib/list-page.ts";

@@ -2,7 +2,7 @@
 // reservation stays and the job waits, at most until its deadline.
 import { setTimeout as wait } from "node:timers/promises";
 import { bypassRls } from "../../storage/system.ts";
-import { withdrawCall } from "../store/job-work.ts";
+import { withdrawCall } from "../store/claimed-jobs.ts";
 import { enterStage } from "./enter-stage.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import { type OpenJob, openJob } from "../job-request.ts";

@@ -2,10 +2,10 @@
 // and a failure before the next target is tried. A successor reads it and never calls twice [jobs.resume].
 import { budgetExceeded } from "../../gateway/calls/budget-exceeded.ts";
 import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
-import type { CallJournal } from "../../gateway/calls/candidate-run.ts";
+import type { CallJournal } from "../../gateway/calls/call-journal.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
-import { isCancelRequested, type JobCall, writeCall, writeFailure } from "../store/job-work.ts";
+import { isCancelRequested, type JobCall, writeCall, writeFailure } from "../store/claimed-jobs.ts";
 import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
 import type { OpenJob } from "../job-request.ts";

@@ -2,9 +2,9 @@
 // previous attempt stopped [jobs.resume].
 import type { Execute } from "../../gateway/calls/attempt.ts";
 import { createAttemptAllowance } from "../../gateway/calls/attempt-allowance.ts";
-import { audioAmount, quoteFor } from "../../gateway/calls/quote.ts";
+import { audioAmount, quoteFor } from "../../gateway/calls/audio-quote.ts";
 import { recordCandidates } from "../../gateway/request-record.ts";
-import type { CandidateRun, ServedOutcome } from "../../gateway/calls/candidate-run.ts";
+import type { CandidateRun, ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { runCandidates } from "../../gateway/calls/run-candidates.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";

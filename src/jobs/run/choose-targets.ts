@@ -4,7 +4,7 @@ import type { GatewayError } from "../../contract/errors.ts";
 import { audioFacts } from "../../gateway/transcription/decide-audio.ts";
 import { type FailedAttempt, outcomeUnknown } from "../../gateway/calls/judge-failure.ts";
 import { exhaustedError } from "../../gateway/calls/exhausted-errors.ts";
-import { refusalError } from "../../gateway/calls/refuse-route.ts";
+import { refusalError } from "../../gateway/calls/routing-errors.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
 import {
   isPausedByNow,

@@ -4,7 +4,7 @@ import { objectBody } from "../../audio/spool.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { measureAudio } from "../../gateway/transcription/measure-audio.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
-import { writeAudio } from "../store/job-work.ts";
+import { writeAudio } from "../store/claimed-jobs.ts";
 import { enterStage } from "./enter-stage.ts";
 import { type JobAudio, jobAudio, type OpenJob } from "../job-request.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";

@@ -1,5 +1,5 @@
-// Retries the write of a paid result while the database or the object store is unavailable [jobs.database-outage]: until it succeeds, another worker has the
-// job, or the time is over. Only for idempotent writes.
+// The policy for writing a paid result while the database or the object store is unavailable [jobs.database-outage]: retried until it succeeds, another
+// worker has the job, or the time is over. Only for idempotent writes.
 import type { RetryPolicy } from "../../storage/retry-until-deadline.ts";
 
 export { type RetryPolicy, retryUntilDeadline } from "../../storage/retry-until-deadline.ts";

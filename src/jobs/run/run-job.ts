@@ -6,7 +6,7 @@ import { answerOf } from "../../gateway/transcription/answer.ts";
 import type { FailedAttempt } from "../../gateway/calls/judge-failure.ts";
 import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
-import type { ServedOutcome } from "../../gateway/calls/candidate-run.ts";
+import type { ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import {
   claimJob,
@@ -16,7 +16,7 @@ import {
   postpone,
   writeFailure,
   writeProgress,
-} from "../store/job-work.ts";
+} from "../store/claimed-jobs.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";

@@ -1,8 +1,8 @@
-// Settles the open attempt of a job that ends without a result.
+// Determines the end and the charge of a job without a result: a failed or cancelled one, whose attempt may still be open.
 import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
-import { audioAmount, type Billing, quoteFor } from "../../gateway/calls/quote.ts";
+import { audioAmount, type Billing, quoteFor } from "../../gateway/calls/audio-quote.ts";
 import { chargedAsRun, unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";

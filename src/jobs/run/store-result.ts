@@ -4,7 +4,7 @@ import { jsonBytes } from "../../lib/json/write-json.ts";
 import { singleChunk } from "../../lib/buffered-body.ts";
 import { type RetryPolicy, retryUntilDeadline } from "./retry-policy.ts";
 import type { JobServices } from "../services.ts";
-import { storedForm, sealContext } from "../read/result-bytes.ts";
+import { storedForm, sealContext } from "../read/stored-result-format.ts";
 
 /** The object's name contains the attempt, because an attempt that lost its lease must not overwrite its successor's result. */
 export async function storeResult(

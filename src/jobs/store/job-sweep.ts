@@ -1,5 +1,5 @@
-// Finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results [jobs.dead-worker] [jobs.purge-progress].
-// Every process sweeps, and skips rows that another process has locked.
+// Queries of the job sweep: finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results, and deletes what has expired
+// [jobs.dead-worker] [jobs.purge-progress]. Every process sweeps, and skips rows that another process has locked.
 import { sql } from "kysely";
 import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";

@@ -1,4 +1,4 @@
-// The worker thread that parses large JSON: receives bytes, returns pieces.
+// The worker thread of `json-parser.ts`: receives the bytes of large JSON, returns the parsed value in pieces.
 import { parentPort, workerData } from "node:worker_threads";
 import { JsonMeter, VALUE_BYTES } from "./json-meter.ts";
 import type { ParserAnswer, ParserTask, ParserThread } from "./json-parser.ts";

@@ -1,4 +1,5 @@
-// Compares the letters of two texts, ignoring order and white space. Linear, because it runs on every transcript with words, up to half a million.
+// Compares the letters of two texts, ignoring order and white space. Linear, because it runs on every transcript with words: one of ten hours has half a
+// million letters.
 import { stripToLetters } from "./strip-to-letters.ts";
 
 export function hasSameLetters(one: string, other: string): boolean {

@@ -1,4 +1,4 @@
-// Validates a host name, or a wildcard of one label, for the allow-list of `audio.url`.
+// Validates a host name, or a wildcard of one label (`*.example.com`), for the allowlist of `audio.url`.
 import { domainToUnicode } from "node:url";
 import { parse } from "tldts";
 

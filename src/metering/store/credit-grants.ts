@@ -1,4 +1,4 @@
-// Stores the operator's credit grants to workspaces, each at most once per key [budgets.credits-grant].
+// Stores the credits that the operator grants to workspaces, each grant at most once per idempotency key [budgets.credits-grant].
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";

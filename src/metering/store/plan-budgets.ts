@@ -1,4 +1,4 @@
-// Stores what a workspace's plan grants as budgets of the whole workspace.
+// Stores what a workspace's plan grants (allowance and credits) as budgets of the whole workspace.
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Transacting } from "../../storage/database.ts";
 import { readGranted } from "./credit-grants.ts";

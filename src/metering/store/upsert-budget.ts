@@ -1,5 +1,5 @@
-// Creates or updates a budget of an operator, a plan or the file. If a deleted budget is recreated before calls that had reserved in it are settled,
-// it counts their reservations from its start, because their settlement will release them [metering.budget-recreated].
+// Creates or updates a budget, set through the API, by a plan or by the configuration file. If a deleted budget is recreated before calls that had reserved
+// in it are settled, it counts their reservations from its start, because their settlement will release them [metering.budget-recreated].
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Transacting } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { findFfmpeg } from "../../audio/decode/find-ffmpeg.ts";
 import { neededNode } from "../../cli/package-root.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { freeBytes } from "../../lib/free-bytes.ts";
+import { freeBytes } from "../../lib/free-disk-space.ts";
 import { nearestExisting } from "../../storage/connection/make-data-dir.ts";
 import { missingSecrets, openSecrets } from "../../storage/secrets/open-secrets.ts";
 import { hasEmbeddedDatabase } from "../../storage/embedded/server.ts";

@@ -1,5 +1,5 @@
 // `patchbay doctor`, checks of routes: finds stored routes with more targets than the current limit.
-import { MAX_TARGETS } from "../../contract/set-up/route.ts";
+import { MAX_TARGETS } from "../../contract/settings/route.ts";
 import { findLargeRoutes } from "../../directory/store/routes.ts";
 import type { SystemHandle } from "../../storage/database.ts";
 import { type Finding, ok, warn } from "./finding.ts";

@@ -1,4 +1,4 @@
-// The question of `patchbay route explain`, built from its options.
+// Parses the arguments of `patchbay route explain` into its question: the request, its recording, and the version of the route.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { EXIT } from "../../cli/exit-codes.ts";

@@ -1,4 +1,4 @@
-// Formats a routing decision as lines of text.
+// Formats a routing decision as lines of text for `patchbay route explain`.
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {

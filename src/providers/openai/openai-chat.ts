@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/asked-chat-features.ts";
 import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
-import { splitSignedId } from "../../contract/call-signature.ts";
+import { splitSignedId } from "../../contract/tool-call-signature.ts";
 import { REASONING_EFFORTS } from "../../contract/features.ts";
 import type {
   ChatMessage,

@@ -1,4 +1,4 @@
-// Reply limits and memory accounting of an `Io`: a buffered reply counts until it is read or its work is done, a stream with what is kept of it.
+// Limits the size of an adapter's HTTP replies and counts their memory: a buffered reply until it is read or its work is done, of a stream what is kept.
 import type { JsonParser } from "../../lib/json/json-parser.ts";
 import type { ReplyHold } from "./reply-hold.ts";
 import type { ReplyLease, ReplyMemory } from "../../outbound/reply-memory.ts";

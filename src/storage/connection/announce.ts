@@ -1,5 +1,5 @@
-// Notifies every process within 5 s that something it may have cached has changed, when the transaction commits [keys.revoke-announced]. Only a hint,
-// which `changes.ts` receives: notifications may be lost, so caches also expire by age.
+// Notifies every process within 5 s that something it may have cached has changed, when the transaction commits [keys.revoke-announced]. Notifications,
+// which `changes.ts` receives, may be lost, so caches also expire by age.
 import { sql } from "kysely";
 import type { Transacting } from "../database.ts";
 

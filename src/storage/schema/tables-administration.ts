@@ -1,4 +1,4 @@
-// Tables for settings of the operator and of workspaces other than tenants and routes, and for the audit log. Part of tables.ts.
+// Table types for audio URL allowlists, the audit log, credit grants, plans and prices. Part of tables.ts.
 import type { ColumnType } from "kysely";
 import type { Json, Bigint, Bytes, TimeWithDefault, TextOrNull } from "./columns.ts";
 

@@ -1,4 +1,4 @@
-// Tables for what the operator and workspaces configure: provider accounts, routes and their versions.
+// Table types for what the operator and workspaces configure: provider accounts, pauses, routes and their versions. Part of tables.ts.
 import type { ColumnType, Generated } from "kysely";
 import type {
   Json,

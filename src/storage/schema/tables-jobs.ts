@@ -1,4 +1,4 @@
-// Tables for jobs and for pending deletions at providers.
+// Table types for jobs and for pending deletions at providers. Part of tables.ts.
 import type { ColumnType, Generated } from "kysely";
 import type { BytesOrNull, Json, JsonWithDefault, TextOrNull, Time, TimeOrNull, TimeWithDefault } from "./columns.ts";
 

@@ -1,4 +1,4 @@
-// Tables for budgets, calls to providers, and the usage that sums them up.
+// Table types for budgets, leases, calls to providers, and the hourly and daily usage totals. Part of tables.ts.
 import type { ColumnType, Generated } from "kysely";
 import type {
   Bigint,

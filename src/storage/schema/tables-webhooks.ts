@@ -1,4 +1,4 @@
-// Tables for webhooks, their events and deliveries.
+// Table types for webhooks, their events, deliveries and attempts. Part of tables.ts.
 import type { ColumnType, Generated } from "kysely";
 import type { Bytes, BytesOrNull, TextOrNull, Time, TimeOrNull, TimeWithDefault } from "./columns.ts";
 

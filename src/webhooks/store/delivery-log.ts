@@ -1,4 +1,4 @@
-// Stores attempts, and reads the delivery log: deliveries with their latest attempts, newest first [webhooks.log].
+// Stores delivery attempts, and reads the delivery log: deliveries with their latest attempts, newest first [webhooks.log].
 import { type Selectable, sql } from "kysely";
 import { type DeliveryId, newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { AttemptOutcome, DeliveryState } from "../../contract/webhook.ts";

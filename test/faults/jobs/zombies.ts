@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { JOB_QUEUES } from "../../../src/jobs/services.ts";
 import { offerLapsed } from "../../../src/jobs/sweep.ts";
 import { createQueue, type Queue } from "../../../src/queue/queue.ts";
-import { JOB_LEASE_SECONDS } from "../../../src/jobs/store/job-work.ts";
+import { JOB_LEASE_SECONDS } from "../../../src/jobs/store/claimed-jobs.ts";
 import { type OpenDatabase, openSystemDatabase, shiftClock } from "../../harness/postgres/database.ts";
 import { startPostgresServer } from "../../harness/postgres/postgres-server.ts";
 import type { FaultOptions } from "../fault.ts";

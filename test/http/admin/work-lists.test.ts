@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { listedDelivery } from "../../../src/contract/admin/delivery-list.ts";
-import { listedJob } from "../../../src/contract/job-list.ts";
+import { listedJob } from "../../../src/contract/admin/job-list.ts";
 import { deliveryList } from "../../../src/contract/webhook.ts";
 import { ConnectFailure } from "../../../src/outbound/dial.ts";
 import type { Answer } from "../../harness/client.ts";

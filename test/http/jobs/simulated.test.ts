@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
-import { listedJob } from "../../../src/contract/job-list.ts";
+import { listedJob } from "../../../src/contract/admin/job-list.ts";
 import { postJson } from "../../harness/client.ts";
 import { byId, configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";

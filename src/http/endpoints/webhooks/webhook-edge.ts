@@ -1,4 +1,4 @@
-// The services that all webhook endpoints use.
+// The dependencies of the handlers of all webhook endpoints: the check of the administrator's role, the webhook services, and the signal of a shutdown.
 import type { WebhookServices } from "../../../webhooks/services.ts";
 import type { RequireAdmin } from "../workspace-admin.ts";
 

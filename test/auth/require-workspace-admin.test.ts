@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Principal, Role } from "../../src/auth/principal.ts";
-import { requireWorkspaceAdmin } from "../../src/auth/require-role.ts";
+import { requireWorkspaceAdmin } from "../../src/auth/require-workspace-admin.ts";
 import { brand, newId } from "../../src/contract/ids.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";

@@ -1,7 +1,7 @@
-// This process's share of a limit on concurrent requests [quotas.concurrent-reuse]. A slot that becomes free serves the next request here, and is returned if
-// none arrives within a second.
+// This process's slice of a limit on concurrent requests [quotas.concurrent-reuse]. A slot that becomes free serves the next request here, and is returned
+// if none arrives within a second.
 import type { Limit, LimitState, Verdict } from "./counters.ts";
-import type { PlaceAsk } from "./draw.ts";
+import type { PlaceAsk } from "./grant-quota.ts";
 
 interface Waiter {
   readonly resolve: (verdict: Verdict) => void;

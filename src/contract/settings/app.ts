@@ -1,4 +1,4 @@
-// The settings of an app and a key, in the configuration file and in the admin API [admin.app-settings].
+// Schemas of the settings of apps and keys (role, quotas, budgets, routing), shared by the configuration file and the admin API [admin.app-settings].
 import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";

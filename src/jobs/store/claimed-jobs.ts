@@ -1,4 +1,4 @@
-// Writes a job's progress for its worker. A claim increments the attempt number, a fencing token that every later write checks together with
+// Claims a job for a worker and writes its progress. A claim increments the attempt number, a fencing token that every later write checks together with
 // `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
 import { sql } from "kysely";
 import type { SystemHandle, SystemTransaction, Transacting } from "../../storage/database.ts";

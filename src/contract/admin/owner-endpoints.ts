@@ -1,6 +1,6 @@
-// Endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for the operator on behalf of a workspace,
-// and for its administrators [admin.mirrored].
-import { type EndpointTemplate, type WorkspaceEndpoints, mirrorForOperator, operatorEndpoint } from "../admin/admin.ts";
+// Turns one declaration into the three endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for
+// the operator on behalf of a workspace, and for its administrators [admin.mirrored].
+import { type EndpointTemplate, type WorkspaceEndpoints, mirrorForOperator, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 
 export interface OwnerEndpoints extends WorkspaceEndpoints {

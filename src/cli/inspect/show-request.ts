@@ -1,5 +1,5 @@
-// `patchbay requests show ID`: explains the routing of a request from its record [cli.requests]. Provider names are shown only to keys with the scope
-// routing:read and to administrators.
+// `patchbay requests show ID`: explains how one request was routed, from its record [cli.requests]. Provider names are shown only to keys with the scope
+// `routing:read` and to administrators.
 import {
   requestRecord,
   type RecordedAttemptView,

@@ -1,4 +1,4 @@
-// Signatures that providers require back with a tool call. They are embedded in the call's id, so that clients which keep only known fields return them too.
+// Encodes the signature that a provider requires back with a tool call into the call's id, so that clients which keep only known fields return it too.
 
 /** Long enough to occur in no server's own ids: a shorter mark could make calls with the same prefix collide. */
 const SIGNATURE_MARK = "~patchbay-signature~";

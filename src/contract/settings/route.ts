@@ -1,4 +1,5 @@
-// The settings of routes: targets in order, published purposes, and switches [configuration.route-targets].
+// Schemas of the settings of routes, shared by the configuration file and the admin API [configuration.route-targets]: targets in order, published purposes,
+// and options such as `may_pay_twice`, `split_long_audio` and `translate_via_chat`.
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription.ts";

@@ -1,5 +1,5 @@
-// Turns a routing refusal into the caller's error [routing.order]. Names of providers are included only with the scope `routing:read`
-// [routing.target-names-hidden].
+// Turns a refusal by routing into the caller's error [routing.order]: NO_HEALTHY_PROVIDER, audio_purpose_unavailable, REQUIRED_FEATURE_UNSUPPORTED and
+// others. Provider names are included only with the scope `routing:read` [routing.target-names-hidden].
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";

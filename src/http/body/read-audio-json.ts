@@ -1,10 +1,10 @@
-// Reads a submission as JSON: the audio goes to the spool as it arrives, the small rest is parsed strictly.
-import { audioTooLarge } from "../../audio/spool.ts";
+// Reads a request with audio that is JSON: the base64 audio goes to the spool as it arrives, the small rest is parsed strictly.
+import { audioTooLarge } from "../../audio/audio-too-large.ts";
 import { isRecord } from "../../lib/json/json-guards.ts";
 import type { Base64Intake } from "./audio-intake.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { VALUE_LIMITS } from "./fields.ts";
-import { createJsonAudioScanner } from "./json-audio.ts";
+import { createJsonAudioScanner } from "./json-audio-scanner.ts";
 import { JsonBodyFault } from "./json-string.ts";
 import { type BodyReading, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 import { parseStrictJson } from "./strict-json.ts";

@@ -1,4 +1,4 @@
-// Jobs as the operator and a workspace's administrators list them [admin.jobs].
+// Schemas and endpoints of the admin API that list jobs, for the operator and a workspace's administrators [admin.jobs].
 import { z } from "zod";
 import {
   type EndpointTemplate,
@@ -8,9 +8,9 @@ import {
   mirrorForOperator,
   operatorEndpoint,
   pageFields,
-} from "./admin/admin.ts";
-import type { EndpointContract } from "./endpoints/endpoint.ts";
-import { job, jobListQuery } from "./jobs.ts";
+} from "./admin.ts";
+import type { EndpointContract } from "../endpoints/endpoint.ts";
+import { job, jobListQuery } from "../jobs.ts";
 
 /** State and facts of a job, without the caller's metadata and transcript. */
 export const listedJob = job.omit({ poll_url: true, metadata: true, result: true, result_url: true }).extend({

@@ -1,5 +1,5 @@
-// Decides what a process is granted of a shared quota, as pure functions of a row's state [quotas.advance-bounded]. Grants never exceed what is left, and an
-// advance is only a small part of it, so that the last of a quota is not held where it is not needed.
+// Decides how much of a shared quota a process is granted, as pure functions of a row's state [quotas.advance-bounded]. Grants never exceed what is left,
+// and an advance is only a small part of it, so that the last of a quota is not held where it is not needed.
 import type { Limit } from "./counters.ts";
 import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "./window.ts";
 

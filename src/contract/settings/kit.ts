@@ -1,5 +1,5 @@
-// Building blocks of the settings' schemas, for the configuration file and the admin API: strict objects with keys that are snake_case in JSON and YAML, and
-// camelCase in the program.
+// Building blocks of the schemas of settings, for the configuration file and the admin API: strict objects with keys that are snake_case in JSON and YAML,
+// and camelCase in the program.
 import { z } from "zod";
 import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE, MODEL_PATTERN, MODEL_RULE } from "../names.ts";
 

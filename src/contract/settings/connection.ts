@@ -1,4 +1,5 @@
-// The settings of connections (stored provider accounts) and of models declared for them [configuration.models].
+// Schemas of the settings of connections (provider accounts) and of models declared for them [configuration.models], shared by the configuration file and
+// the admin API.
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription.ts";

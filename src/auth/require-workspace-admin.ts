@@ -1,5 +1,5 @@
-// Authorizes a change of a workspace's settings for its administrators and the operator [tenancy.workspace-admin]. For callers from other workspaces it does
-// not exist.
+// Requires that a caller may change a workspace's settings: an administrator of the workspace, or the operator [tenancy.workspace-admin]. Callers from other
+// workspaces get 404, as if the workspace did not exist.
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Database, systemAccess } from "../storage/database.ts";

@@ -1,5 +1,5 @@
-// Makes objects that the file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route because a line
-// was removed, and no object is left that neither file nor API may change.
+// Makes objects that the configuration file no longer lists unmanaged, so that the API can edit them [configuration.release]. An app never loses its route
+// because a line was removed, and no object is left that neither file nor API may change.
 import type { SystemTransaction } from "../storage/database.ts";
 import { unmanageBudgets } from "../metering/store/app-budgets.ts";
 import { listFileConnections, setConnectionManager } from "./store/connections.ts";

@@ -1,4 +1,4 @@
-// Reads a job's stored result in pieces, because a large one would be in memory several times on its way from the row to the response.
+// Opens (decrypts) a job's stored result in pieces, because a large one would be in memory several times on its way from the row to the response.
 import { brand } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import { freeBuffer } from "../../lib/free-buffer.ts";

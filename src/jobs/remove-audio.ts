@@ -1,4 +1,4 @@
-// Deletes the audio of a job that has ended, immediately or in the next sweep [jobs.audio-retention].
+// Deletes the audio of a job that has ended. If the object store cannot delete it now, the next sweep does [jobs.audio-retention].
 import { forgetAudio } from "./store/job-sweep.ts";
 import type { JobServices } from "./services.ts";
 import { bypassRls } from "../storage/system.ts";

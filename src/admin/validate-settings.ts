@@ -1,5 +1,5 @@
-// Validates connections and routes sent to the API with the configuration file's schema and cross-checks, so that both report the same faults, all together
-// [admin.all-faults].
+// Validates connections and routes sent to the admin API with the schema and the cross-checks of the configuration file, so that both report the same
+// faults, and all of them at once [admin.all-faults].
 import type { z } from "zod";
 import { checkConnection } from "../config/check-connection.ts";
 import { checkRoute, type SetUpScope } from "../config/check-route.ts";
@@ -7,8 +7,8 @@ import { type FaultPath, formatPath } from "../config/fault.ts";
 import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";
 import type { GatewayError } from "../contract/errors.ts";
 import { invalidRequests } from "../contract/invalid-request.ts";
-import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
-import { type ParsedRoute, routeSection } from "../contract/set-up/route.ts";
+import { connectionSection, type ParsedConnection } from "../contract/settings/connection.ts";
+import { type ParsedRoute, routeSection } from "../contract/settings/route.ts";
 
 const ROOT: FaultPath = [];
 

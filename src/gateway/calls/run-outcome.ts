@@ -1,9 +1,7 @@
-// The input and the outcome of a run over candidates. Requests and jobs run alike and differ in their `CallJournal`, which stores what must be durable.
-import type { AttemptId } from "../../contract/ids.ts";
+// The input of a run, which calls candidates in order until one serves the request or job, and its outcome: served, exhausted, unknown or aborted.
 import type { Preference } from "../../contract/features.ts";
 import type { Warning } from "../../contract/transcription.ts";
-import type { Reservation, Settlement } from "../../metering/ledger-entries.ts";
-import type { RemoteRun } from "../../providers/io.ts";
+import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";
@@ -11,28 +9,8 @@ import type { AttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
 import type { Payer } from "../account/payer.ts";
-import type { Billing } from "./quote.ts";
-
-/** What must be durable around a call. A method throws the error that ends the run. */
-export interface CallJournal {
-  /** Commits before the first byte is sent. Returns the id of the attempt, which differs from the given one if an attempt was reserved earlier. */
-  reserve(reservation: Reservation): Promise<AttemptId>;
-  /** Commits that the call is made, before the first byte of a request that is not free. */
-  announce?(): Promise<void>;
-  /** Called when the first byte of a request that is not free is sent. */
-  dispatched?(): void;
-  /** Ends an attempt that returned an unused answer. */
-  settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
-  /** Sets a doubtful answer aside while another target is called: its attempt stays open, and its target is not called again. */
-  setAside(failure: FailedAttempt): Promise<void>;
-  /** Ends an attempt that was set aside without returning its answer. */
-  drop(settlement: Settlement): Promise<void>;
-  /**
-   * Commits before the first poll that the provider keeps data of the run, which has to be deleted there. Also called for providers that answer at once and
-   * keep a copy; those have no `remote`.
-   */
-  recordRemoteRun(candidate: Candidate, remote: RemoteRun, part: "whole" | "piece"): Promise<void>;
-}
+import type { Billing } from "./audio-quote.ts";
+import type { CallJournal } from "./call-journal.ts";
 
 export interface CandidateRun {
   readonly payer: Payer;

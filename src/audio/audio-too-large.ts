@@ -1,0 +1,14 @@
+// Creates the error 413 AUDIO_TOO_LARGE for audio above `max_audio_bytes` [request-body.max-audio-bytes]: thrown as soon as a declared length or the bytes
+// received so far exceed it.
+import { GatewayError } from "../contract/errors.ts";
+
+export function audioTooLarge(
+  limit: { readonly maxBytes: number; readonly param: string },
+  receivedBytes: number,
+): GatewayError {
+  return new GatewayError("AUDIO_TOO_LARGE", {
+    message: `The audio is larger than ${limit.maxBytes} bytes, the maximum; ${receivedBytes} bytes were announced or received.`,
+    param: limit.param,
+    details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
+  });
+}
