@@ -10,12 +10,12 @@ import { decideFor, decideWithChat } from "../gateway/transcription/decide-audio
 import { refuseTooManyKeyterms } from "../gateway/transcription/refuse-too-many-keyterms.ts";
 import { audioSlotRequest } from "../gateway/idempotency/slot-request.ts";
 import { payerOf } from "../gateway/account/payer.ts";
-import { budgetExceeded, isMoneyRefusal } from "../gateway/calls/budget-exceeded.ts";
+import { budgetExceeded, isMoneyRefusal } from "../gateway/billing/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/transcription/measure-audio.ts";
-import { billingClassOf } from "../gateway/calls/billing-class.ts";
-import { audioAmount, quoteFor } from "../gateway/calls/audio-quote.ts";
+import { billingClassOf } from "../gateway/billing/billing-class.ts";
+import { audioAmount, quoteFor } from "../gateway/billing/audio-quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
-import { reservationOf } from "../gateway/calls/call-accounting.ts";
+import { reservationOf } from "../gateway/billing/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
 import { requireRoute, canSeeNames } from "../gateway/calls/routing-errors.ts";
 import { unpricedFor } from "../gateway/calls/target-unavailability.ts";

@@ -7,7 +7,7 @@ import { type AccountModel, knownKinds, modelsOf } from "../../directory/models-
 import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../../directory/snapshot.ts";
 import type { Capability } from "../../contract/features.ts";
 import { isPaidByPlan } from "../../gateway/calls/target-unavailability.ts";
-import { billingClassOf } from "../../gateway/calls/billing-class.ts";
+import { billingClassOf } from "../../gateway/billing/billing-class.ts";
 import { type PlanFunds, readPlanFunds } from "../../metering/plan-funds.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { Database } from "../../storage/database.ts";

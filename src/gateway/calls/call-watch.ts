@@ -4,7 +4,7 @@ import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import type { FailureKind } from "../../providers/io.ts";
 import type { Target } from "../../routing/types.ts";
-import type { Billing } from "./audio-quote.ts";
+import type { Billing } from "../billing/audio-quote.ts";
 import { circuitOf } from "./circuit-name.ts";
 import type { GatewayServices } from "../services.ts";
 import type { ObservedCall, SpentAmounts } from "./observer.ts";

@@ -9,7 +9,7 @@ import type { AttemptAllowance } from "./attempt-allowance.ts";
 import type { Execute } from "./attempt.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
 import type { Payer } from "../account/payer.ts";
-import type { Billing } from "./audio-quote.ts";
+import type { Billing } from "../billing/audio-quote.ts";
 import type { CallJournal } from "./call-journal.ts";
 
 export interface CandidateRun {

@@ -4,7 +4,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import { ProviderError } from "../../providers/io.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { GatewayServices } from "../services.ts";
-import { isMoneyRefusal } from "./budget-exceeded.ts";
+import { isMoneyRefusal } from "../billing/budget-exceeded.ts";
 import { callCandidate } from "./call-candidate.ts";
 import type { CandidateRun, RunOutcome } from "./run-outcome.ts";
 import type { Cutter } from "./cutter.ts";

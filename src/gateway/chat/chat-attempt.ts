@@ -24,7 +24,7 @@ import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import type { ClaimedSlot } from "../idempotency/with-slot.ts";
-import { settleWhenAvailable } from "../calls/settle-when-available.ts";
+import { settleWhenAvailable } from "../billing/settle-when-available.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import type { DecidedChat, ChatCandidate, ChatCaller } from "./chat-call.ts";
 import type { AttemptLedger } from "./attempt-ledger.ts";

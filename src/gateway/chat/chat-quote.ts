@@ -8,7 +8,7 @@ import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { outputCap } from "../../providers/chat/asked-chat-features.ts";
 import type { Target } from "../../routing/types.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
-import { billingClassOf } from "../calls/billing-class.ts";
+import { billingClassOf } from "../billing/billing-class.ts";
 import { firstFunding } from "./chat-funding.ts";
 import type { GatewayServices } from "../services.ts";
 

@@ -4,7 +4,7 @@ import type { GatewayError } from "../../contract/errors.ts";
 import { ProviderError } from "../../providers/io.ts";
 import { type AttemptAllowance, createAttemptAllowance } from "../calls/attempt-allowance.ts";
 import { abortedBy } from "../calls/attempt-end.ts";
-import { isMoneyRefusal } from "../calls/budget-exceeded.ts";
+import { isMoneyRefusal } from "../billing/budget-exceeded.ts";
 import { certaintyOf, type FailedAttempt, failedAttempt, outcomeUnknown } from "../calls/judge-failure.ts";
 import { chatExhausted } from "../calls/exhausted-errors.ts";
 import { isPausedByNow } from "../calls/target-unavailability.ts";

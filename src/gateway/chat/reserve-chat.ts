@@ -1,6 +1,6 @@
 // Reserves what a chat attempt may cost before its first byte is sent: from the plan's allowance first, then from its credits [budgets.plan-allowance].
 import type { AttemptId } from "../../contract/ids.ts";
-import { budgetExceeded } from "../calls/budget-exceeded.ts";
+import { budgetExceeded } from "../billing/budget-exceeded.ts";
 import type { AttemptLedger } from "./attempt-ledger.ts";
 import type { ChatCaller, ChatCandidate } from "./chat-call.ts";
 import { nextFunding } from "./chat-funding.ts";

@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import type { Amounts, BudgetExceeded } from "../../metering/budget.ts";
 import type { Funding } from "../../metering/ledger.ts";
-import { budgetExceeded } from "../calls/budget-exceeded.ts";
+import { budgetExceeded } from "../billing/budget-exceeded.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import { nextFunding } from "../chat/chat-funding.ts";
 import { countedTokens, reserveNanoUsd } from "../chat/chat-quote.ts";

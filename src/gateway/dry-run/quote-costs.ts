@@ -5,7 +5,7 @@ import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../../routing/decide-translation.ts";
 import type { Target } from "../../routing/types.ts";
-import { audioAmount, type Billing, quoteFor } from "../calls/audio-quote.ts";
+import { audioAmount, type Billing, quoteFor } from "../billing/audio-quote.ts";
 import { type ChatBilling, chatQuote } from "../chat/chat-quote.ts";
 import type { GatewayServices } from "../services.ts";
 import type { RoutedCall } from "../transcription/audio-call.ts";

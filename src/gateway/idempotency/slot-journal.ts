@@ -2,14 +2,14 @@
 // provider [providers.deletion].
 import type { SettlementResult, Settlement } from "../../metering/ledger-entries.ts";
 import { isServerUnavailable } from "../../storage/database-faults.ts";
-import { budgetExceeded } from "../calls/budget-exceeded.ts";
+import { budgetExceeded } from "../billing/budget-exceeded.ts";
 import type { CallJournal } from "../calls/call-journal.ts";
 import type { Payer } from "../account/payer.ts";
 import type { GatewayReply } from "../reply.ts";
 import type { GatewayServices } from "../services.ts";
 import { slotTakenOver } from "./slot-taken-over.ts";
 import type { ClaimedSlot } from "./with-slot.ts";
-import { settleWhenAvailable } from "../calls/settle-when-available.ts";
+import { settleWhenAvailable } from "../billing/settle-when-available.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 
 export interface SlotJournal extends CallJournal {

@@ -7,9 +7,9 @@ import type { AttemptOutcome } from "../../metering/ledger-entries.ts";
 import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
-import { budgetExceeded } from "../calls/budget-exceeded.ts";
-import { quoteFor } from "../calls/audio-quote.ts";
-import { reservationOf, unchargedSettlement } from "../calls/call-accounting.ts";
+import { budgetExceeded } from "../billing/budget-exceeded.ts";
+import { quoteFor } from "../billing/audio-quote.ts";
+import { reservationOf, unchargedSettlement } from "../billing/call-accounting.ts";
 import type { Payer } from "../account/payer.ts";
 import type { GatewayServices } from "../services.ts";
 

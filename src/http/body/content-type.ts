@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
+import { type Charset, charsetOf, unsupportedCharset } from "./form/field-charset.ts";
 
 export type BodyType =
   | { readonly kind: "json" }

@@ -5,13 +5,13 @@ import { audioFields } from "../../contract/transcription.ts";
 import { asRecord } from "../../lib/json/json-guards.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
-import { type Charset, charsetOf, decodeText, unsupportedCharset } from "./field-charset.ts";
+import { type Charset, charsetOf, decodeText, unsupportedCharset } from "./form/field-charset.ts";
 import { notAField, type TextField, textKind, validateFields, valueOfText } from "./fields.ts";
-import { formField } from "./form-field.ts";
+import { formField } from "./form/form-field.ts";
 import type { Faults } from "./validation-issues.ts";
-import { createFormFiles } from "./form-files.ts";
-import { createMultipartReader, IGNORED, MultipartFault, type PartReceiver } from "./multipart.ts";
-import type { PartHeaders } from "./part-headers.ts";
+import { createFormFiles } from "./form/form-files.ts";
+import { createMultipartReader, IGNORED, MultipartFault, type PartReceiver } from "./form/multipart.ts";
+import type { PartHeaders } from "./form/part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 
 const MAX_VALUE_BYTES = 65_536;

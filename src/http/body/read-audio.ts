@@ -11,7 +11,7 @@ import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, parseContentType, readBodyType } from "./content-type.ts";
 import { createFaults } from "./validation-issues.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
-import { safeFileName } from "./file-name.ts";
+import { safeFileName } from "./form/file-name.ts";
 import { readFormBody } from "./read-audio-form.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 import { readJsonBody } from "./read-audio-json.ts";

@@ -1,7 +1,7 @@
 // Records a job's provider calls in the job's row: the reservation, the announcement before the first paid byte, the provider's run before its first poll,
 // and a failure before the next target is tried. A successor reads it and never calls twice [jobs.resume].
-import { budgetExceeded } from "../../gateway/calls/budget-exceeded.ts";
-import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
+import { budgetExceeded } from "../../gateway/billing/budget-exceeded.ts";
+import { unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/call-journal.ts";
 import { brand } from "../../contract/ids.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";

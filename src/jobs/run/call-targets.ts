@@ -2,7 +2,7 @@
 // previous attempt stopped [jobs.resume].
 import type { Execute } from "../../gateway/calls/attempt.ts";
 import { createAttemptAllowance } from "../../gateway/calls/attempt-allowance.ts";
-import { audioAmount, quoteFor } from "../../gateway/calls/audio-quote.ts";
+import { audioAmount, quoteFor } from "../../gateway/billing/audio-quote.ts";
 import { recordCandidates } from "../../gateway/request-record.ts";
 import type { CandidateRun, ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { runCandidates } from "../../gateway/calls/run-candidates.ts";

@@ -1,5 +1,5 @@
 // Reclaims money that idle leases hold, and retries a transaction that was rolled back for lack of it [jobs.reservation].
-import { exceededIn } from "../../gateway/calls/budget-exceeded.ts";
+import { exceededIn } from "../../gateway/billing/budget-exceeded.ts";
 import type { AppOf } from "../../metering/store/budgets.ts";
 import type { JobServices } from "../services.ts";
 

@@ -4,7 +4,7 @@ import { brand } from "../../contract/ids.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { answerOf } from "../../gateway/transcription/answer.ts";
 import type { FailedAttempt } from "../../gateway/calls/judge-failure.ts";
-import { unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
+import { unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
 import type { ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { assertNever } from "../../lib/assert-never.ts";

@@ -2,8 +2,8 @@
 import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
-import { audioAmount, type Billing, quoteFor } from "../../gateway/calls/audio-quote.ts";
-import { chargedAsRun, unchargedSettlement } from "../../gateway/calls/call-accounting.ts";
+import { audioAmount, type Billing, quoteFor } from "../../gateway/billing/audio-quote.ts";
+import { chargedAsRun, unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";

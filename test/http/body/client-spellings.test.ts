@@ -1,7 +1,7 @@
 // What common HTTP clients write into a form by default: charsets of text fields, file names of every alphabet, empty fields.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { safeFileName } from "../../../src/http/body/file-name.ts";
+import { safeFileName } from "../../../src/http/body/form/file-name.ts";
 import { audioOf, BOUNDARY, cut, field, file, form, formRequest, jsonRequest, openBench, type Part } from "./bodies.ts";
 
 const AUDIO = Buffer.from("RIFF and some bytes");

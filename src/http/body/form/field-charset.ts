@@ -1,5 +1,5 @@
 // Lists the character sets that text fields of a form may declare, and decodes them (RFC 7578, sections 4.4 to 4.6).
-import { decodeUtf8 } from "../../lib/text/utf8.ts";
+import { decodeUtf8 } from "../../../lib/text/utf8.ts";
 
 export type Charset = "utf-8" | "us-ascii" | "iso-8859-1" | "windows-1252";
 

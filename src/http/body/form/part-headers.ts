@@ -1,6 +1,6 @@
 // Parses the headers of one multipart part (RFC 7578) strictly: everything ambiguous is refused [request-body.form-strict], except in a file name,
 // which is only a hint [request-body.file-name].
-import { LAST_SEMICOLON, parseContentType } from "./content-type.ts";
+import { LAST_SEMICOLON, parseContentType } from "../content-type.ts";
 import { type Charset, charsetOf, unsupportedCharset } from "./field-charset.ts";
 import { decodeExtendedValue, REPLACEMENT } from "./file-name.ts";
 

@@ -1,7 +1,7 @@
 // Handles form parts named `file`, of which one is the audio. Browsers send a file input without a selected file as a part without name and bytes,
 // which is ignored if there is another source [request-body.unchosen-file].
-import type { AudioIntake } from "./audio-intake.ts";
-import type { Faults } from "./validation-issues.ts";
+import type { AudioIntake } from "../audio-intake.ts";
+import type { Faults } from "../validation-issues.ts";
 import { IGNORED, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
 

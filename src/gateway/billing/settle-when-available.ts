@@ -2,7 +2,7 @@
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import { retryUntilDeadline } from "../../storage/retry-until-deadline.ts";
 import type { GatewayServices } from "../services.ts";
-import { resultNotStored } from "./database-unavailable.ts";
+import { resultNotStored } from "../calls/database-unavailable.ts";
 import type { ClaimedSlot } from "../idempotency/with-slot.ts";
 
 /** A failover takes seconds. Waiting answers are held in memory, so none waits for minutes. */
