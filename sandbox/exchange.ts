@@ -13,6 +13,7 @@ interface ExchangeParts {
   readonly log: CallLog;
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
+  readonly nowMs: () => number;
   /** Delays in progress. Aborting one ends it. */
   readonly delays: Set<AbortController>;
 }
@@ -81,7 +82,7 @@ interface Reading extends ExchangeParts {
 
 async function respond(
   exchange: Exchange,
-  { log, faults, meter, delays, call, read, reset, ending, signal }: Reading,
+  { log, faults, meter, nowMs, delays, call, read, reset, ending, signal }: Reading,
 ): Promise<void> {
   const { wire, response } = exchange;
   const trouble = faults.take(wire, call.model);
@@ -93,7 +94,8 @@ async function respond(
     call.outcome = "stalled";
     return log.changed();
   }
-  const answer = replacement === null ? await judge(exchange, read, trouble, meter) : replace(wire, replacement);
+  const answer =
+    replacement === null ? await judge(exchange, read, trouble, { meter, nowMs }) : replace(wire, replacement);
   if (signal.aborted) return;
   call.outcome = answer.status;
   ending.isOurs = trouble.isCut || trouble.stream.fault?.kind === "cut_stream";
@@ -114,10 +116,11 @@ function judge(
   { request, url, wire }: Exchange,
   read: ReadBody,
   trouble: Trouble,
-  meter: AudioMeter,
+  { meter, nowMs }: Pick<ExchangeParts, "meter" | "nowMs">,
 ): Promise<WireAnswer> {
   const input: WireInput = {
     requestId: randomUUID(),
+    nowMs: nowMs(),
     method: request.method ?? "",
     path: url.pathname,
     headers: request.headers,

@@ -25,6 +25,8 @@ export interface SandboxOptions {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
   readonly keepCalls?: number;
+  /** Decides which models are retired. Default: the real clock. */
+  readonly nowMs?: () => number;
 }
 
 export interface Sandbox {
@@ -61,14 +63,14 @@ export interface Sandbox {
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host = "127.0.0.1", port = 0, keepCalls = KEPT_CALLS } = options;
+  const { host = "127.0.0.1", port = 0, keepCalls = KEPT_CALLS, nowMs = Date.now } = options;
   const log = createCallLog(keepCalls);
   const faults = createFaultBook();
   const meter = createAudioMeter();
   const endpoints = createEndpoints();
   const delays = new Set<AbortController>();
-  const runExchange = createExchange({ log, faults, meter, delays });
-  const live = createLiveServer({ log, faults, meter, find: findLiveWire });
+  const runExchange = createExchange({ log, faults, meter, nowMs, delays });
+  const live = createLiveServer({ log, faults, meter, nowMs, find: findLiveWire });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
 

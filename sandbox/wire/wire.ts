@@ -71,6 +71,8 @@ export type BodyDefect = "too_large" | "not_multipart" | "malformed_multipart";
 
 export interface WireInput {
   readonly requestId: string;
+  /** When the request arrived, by the sandbox's clock. */
+  readonly nowMs: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

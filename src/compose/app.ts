@@ -93,7 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   let draining = false;
   const isDraining = () => draining;
 
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox({ nowMs });
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const measurer = createMeasurer();

@@ -35,7 +35,8 @@ interface Account {
 
 const ACCOUNTS: readonly Account[] = [
   accountOf("DEEPGRAM_API_KEY", "deepgram", ["nova-3"], []),
-  accountOf("ASSEMBLYAI_API_KEY", "assemblyai", ["universal-3-pro", "universal-2"], []),
+  // The newest model does not fall back by itself for languages that it lacks.
+  accountOf("ASSEMBLYAI_API_KEY", "assemblyai", ["assemblyai-stt-3-7", "universal-2"], []),
   accountOf("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
   accountOf("OPENAI_API_KEY", "openai", ["gpt-4o-transcribe-diarize", "whisper-1"], ["gpt-4o-mini"]),
   // The general model is last: it alone translates into any language, but it is instructed by a prompt.

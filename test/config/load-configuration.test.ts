@@ -375,7 +375,7 @@ test("configuration.default-routes: without a file the app is routed to the keys
         "speech",
         [
           "nova-3",
-          "universal-3-pro",
+          "assemblyai-stt-3-7",
           "universal-2",
           "scribe_v2",
           "gpt-4o-transcribe-diarize",
