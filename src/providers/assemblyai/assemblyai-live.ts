@@ -140,13 +140,12 @@ const turn = z.object({
 });
 type Turn = z.infer<typeof turn>;
 const termination = z.object({ type: z.literal("Termination"), audio_duration_seconds: z.unknown().optional() });
-/**
- * Messages of other types are ignored, as the provider may add some. One of them corrects earlier speaker labels: what a caller already received is not
- * changed.
- */
+/** A message of another type corrects earlier speaker labels: what a caller already received is not changed. */
 const messageSchema = z.discriminatedUnion("type", [begin, turn, termination]);
-const TYPES: ReadonlySet<string> = new Set(messageSchema.options.map(({ shape }) => shape.type.value));
 const failed = z.object({ type: z.literal("Error"), error_code: z.number(), error: z.string().catch("") });
+
+const isMessage = z.object({ type: z.enum(["Begin", "Turn", "Termination"]) });
+const TYPES: ReadonlySet<string> = new Set([...isMessage.shape.type.options, "Error"]);
 
 type Piece = Exclude<SpeechEvent, { type: "end" }>;
 
@@ -173,13 +172,13 @@ function createReader(): LiveReader {
     return turn === null ? [] : piecesOf(turn);
   }
   return {
+    types: TYPES,
     failure: (message) => {
       const { data } = failed.safeParse(message);
       return data === undefined ? null : failureOf(data.error_code, data.error);
     },
     read: (message) => {
-      const type = z.object({ type: z.string() }).safeParse(message).data?.type ?? "";
-      if (!TYPES.has(type)) return [];
+      if (!isMessage.safeParse(message).success) return [];
       const { data, success } = messageSchema.safeParse(message);
       if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
       if (data.type === "Begin") {
