@@ -21,7 +21,12 @@ const FIRST_DAY_REFUSED: Readonly<Record<Provider, Readonly<Record<string, strin
   },
 };
 
+/** Null: no end is announced. */
+export function firstDayRefused(provider: Provider, model: string): string | null {
+  return FIRST_DAY_REFUSED[provider][model] ?? null;
+}
+
 export function isRetired(provider: Provider, model: string, nowMs: number): boolean {
-  const firstDay = FIRST_DAY_REFUSED[provider][model];
-  return firstDay !== undefined && nowMs >= Date.parse(`${firstDay}T00:00:00Z`);
+  const firstDay = firstDayRefused(provider, model);
+  return firstDay !== null && nowMs >= Date.parse(`${firstDay}T00:00:00Z`);
 }

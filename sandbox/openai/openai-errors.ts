@@ -34,6 +34,11 @@ export const missingKey: OpenAiFault = {
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
   code: "invalid_api_key",
 };
+/** Of a model that was shut down, as users reported it until 2025-04. Only the code can be relied on. */
+export const shutDown = (model: string): OpenAiFault => ({
+  message: `The model \`${model}\` has been deprecated, learn more here: https://platform.openai.com/docs/deprecations`,
+  code: "model_not_found",
+});
 export const tooLarge = (limit: number, received: number): OpenAiFault => ({
   message: `Maximum content size limit (${limit}) exceeded (${received} bytes read)`,
   type: "server_error",

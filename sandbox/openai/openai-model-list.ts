@@ -2,6 +2,7 @@
 import { findWrongKey } from "./openai-audio.ts";
 import { openAiError, openAiErrorForStatus, openAiHeaders } from "./openai-errors.ts";
 import { MODEL_NAMES } from "./openai-models.ts";
+import { firstDayRefused, isRetired } from "../retired-models.ts";
 import { mistralError } from "./mistral.ts";
 import { speachesError } from "./speaches.ts";
 import { vllmError } from "./vllm.ts";
@@ -25,10 +26,12 @@ export const LISTING_DIALECTS = Object.keys(SERVED) as readonly ListingDialect[]
 
 const CREATED = 1_700_000_000;
 
-const listOf = (names: readonly string[], owner: string): object => ({
+const listOf = (names: readonly string[], owner: string, more: (id: string) => object = () => ({})): object => ({
   object: "list",
-  data: names.map((id) => ({ id, object: "model", created: CREATED, owned_by: owner })),
+  data: names.map((id) => ({ id, object: "model", created: CREATED, owned_by: owner, ...more(id) })),
 });
+const openAiNames = (nowMs: number): readonly string[] =>
+  [...MODEL_NAMES, ...CHAT_NAMES].filter((name) => !isRetired("openai", name, nowMs));
 
 const wire = (name: "openai" | "compatible", parts: Pick<Wire, "errorFor" | "answer">): Wire => ({
   name,
@@ -40,10 +43,14 @@ const wire = (name: "openai" | "compatible", parts: Pick<Wire, "errorFor" | "ans
 
 export const openAiModelsWire: Wire = wire("openai", {
   errorFor: openAiErrorForStatus,
-  answer: async ({ headers, requestId }) => {
+  answer: async ({ headers, requestId, nowMs }) => {
     const fault = findWrongKey(headers.authorization, false);
     return fault === null
-      ? jsonAnswer(200, listOf([...MODEL_NAMES, ...CHAT_NAMES], "system"), openAiHeaders(requestId))
+      ? jsonAnswer(
+          200,
+          listOf(openAiNames(nowMs), "system", (id) => ({ shutdown_date: firstDayRefused("openai", id) })),
+          openAiHeaders(requestId),
+        )
       : openAiError(401, fault, requestId);
   },
 });

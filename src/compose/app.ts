@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** Decides which models the sandbox refuses as retired. Default: `now`. */
+  readonly sandboxNowMs?: () => number;
   /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
@@ -93,7 +95,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   let draining = false;
   const isDraining = () => draining;
 
-  const sandbox = await startSandbox({ nowMs });
+  const sandbox = await startSandbox({ nowMs: options.sandboxNowMs ?? nowMs });
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const measurer = createMeasurer();

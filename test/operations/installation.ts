@@ -17,6 +17,7 @@ import {
   type TestGatewayOptions,
 } from "../harness/gateway.ts";
 import { run } from "../cli/fake-gateway.ts";
+import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 export interface Installation {
   /** Working directory and data directory in one. */
@@ -36,7 +37,7 @@ export async function makeInstallation(): Promise<Installation> {
   const dataDir = join(root, "data");
   mkdirSync(dataDir, { mode: 0o700 });
   writeSecrets(dataDir);
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox(SANDBOX_CLOCK);
   return {
     dataDir,
     sandbox,

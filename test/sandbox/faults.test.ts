@@ -5,10 +5,11 @@ import { after, before, beforeEach, test } from "node:test";
 import { type FaultRule, type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { at, list, listen, transcribe } from "./ask.ts";
 import { wav } from "./wav.ts";
+import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startSandbox(SANDBOX_CLOCK);
 });
 after(() => sandbox.close());
 beforeEach(() => {
@@ -119,7 +120,7 @@ test("providers.sandbox-faults: stall: everything is read, nothing answered; the
 });
 
 test("providers.sandbox-faults: stall: close() releases the caller", async () => {
-  const own = await startSandbox();
+  const own = await startSandbox(SANDBOX_CLOCK);
   own.addFault({ fault: { kind: "stall" } });
   const pending = assert.rejects(listen(own.deepgramUrl, "model=nova-3"), TypeError);
   await own.waitForCall(({ outcome }) => outcome === "stalled");

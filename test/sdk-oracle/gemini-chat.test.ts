@@ -9,10 +9,11 @@ import {
   GoogleGenAI,
 } from "@google/genai";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
+import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startSandbox(SANDBOX_CLOCK);
 });
 after(() => sandbox.close());
 beforeEach(() => {

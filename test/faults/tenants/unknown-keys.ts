@@ -14,6 +14,7 @@ import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { createPatchbayProcess } from "../jobs/patchbay-process.ts";
 import { oneApp } from "../one-app.ts";
+import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const CONNECTIONS = 64;
 const KEY = "faults-key-of-an-app-that-works-01";
@@ -58,7 +59,7 @@ async function startOnServer(): Promise<Opened> {
 
 async function startEmbedded(): Promise<Opened> {
   await using opened = new AsyncDisposableStack();
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox(SANDBOX_CLOCK);
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-unknown-keys-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));

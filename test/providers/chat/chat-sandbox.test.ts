@@ -34,8 +34,9 @@ import {
 } from "./fixtures.ts";
 import { GOLDEN_WISHES } from "../golden/chat.ts";
 import { testReplies } from "../../harness/replies.ts";
+import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
-const server = await startSandbox();
+const server = await startSandbox(SANDBOX_CLOCK);
 const outbound = createOutbound();
 test.after(async () => {
   await outbound.destroy();
