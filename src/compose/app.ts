@@ -46,8 +46,6 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
-  /** Decides which models the sandbox refuses as retired. Default: `now`. */
-  readonly sandboxNowMs?: () => number;
   /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
@@ -95,7 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   let draining = false;
   const isDraining = () => draining;
 
-  const sandbox = await startSandbox({ nowMs: options.sandboxNowMs ?? nowMs });
+  const sandbox = await startSandbox();
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const measurer = createMeasurer();

@@ -10,7 +10,6 @@ import { type OpenDatabase, openSystemDatabase } from "../harness/postgres/datab
 import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { untilServerGone } from "./embedded/server-processes.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-process.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 export interface Gateways extends AsyncDisposable {
   readonly processes: readonly PatchbayProcess[];
@@ -53,7 +52,7 @@ export async function startGateways(
   const { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url, isEmbedded = false } = options;
   await using resources = new AsyncDisposableStack();
   const postgres = isEmbedded ? EMBEDDED : (options.postgres ?? (await startOwn(resources)));
-  const sandbox = await startSandbox({ ...SANDBOX_CLOCK, keepCalls: options.keepCalls ?? KEPT_CALLS });
+  const sandbox = await startSandbox({ keepCalls: options.keepCalls ?? KEPT_CALLS });
   resources.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
   resources.defer(() => rm(folder, { recursive: true, force: true }));

@@ -15,7 +15,6 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { type ConfigurationParts, configurationWith } from "./configuration.ts";
 import { type OpenDatabase, openTestDatabase } from "./postgres/database.ts";
-import { SANDBOX_CLOCK } from "./sandbox-clock.ts";
 
 /** Deterministic, but random enough to pass the check for weak secrets. */
 const secretOf = (name: string) => createHash("sha256").update(name).digest();
@@ -84,7 +83,6 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     network: options.network ?? NOWHERE,
     ownFile: { path: fileIn(dataDir), load: () => loadIn(dataDir) },
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
-    sandboxNowMs: SANDBOX_CLOCK.nowMs,
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.otlp === undefined ? {} : { otlp: options.otlp }),
     ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
@@ -112,7 +110,7 @@ async function openShared(
 ): Promise<Pick<TestGateway, "dataDir" | "sandbox" | "database">> {
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
   resources.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   resources.defer(() => sandbox.close());
   const database = await openTestDatabase();
   resources.defer(() => database.close());

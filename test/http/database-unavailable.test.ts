@@ -15,7 +15,6 @@ import { KEY, standardParts, startGateway, type TestGateway } from "../harness/g
 import { openSystemDatabase } from "../harness/postgres/database.ts";
 import { type PostgresServer, startPostgresServer } from "../harness/postgres/postgres-server.ts";
 import { until } from "../harness/until.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 const ADMIN_KEY = "test-admin-key-of-acme-000001";
 let postgres: PostgresServer;
@@ -30,7 +29,7 @@ before(async () => {
   opening.defer(() => postgres.stop());
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
   opening.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   opening.defer(() => sandbox.close());
   const database = await openSystemDatabase({ databaseUrl: postgres.url });
   opening.defer(() => database.close());

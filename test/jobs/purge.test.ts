@@ -16,7 +16,6 @@ import { startGateway } from "../harness/gateway.ts";
 import { type RemoteGateway, remoteFile, serve, startRemoteGateway } from "../http/audio-url/setup.ts";
 import { ended, JOBS, submit, submittedOf } from "../http/jobs/jobs.ts";
 import { dumpTables, pass } from "./setting.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 const AUDIO_CANARY = Buffer.from(noise(256, 77));
 const heard = (): Uint8Array => patch(speech(), 40_000, AUDIO_CANARY);
@@ -28,7 +27,7 @@ let remote: RemoteGateway;
 before(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-purge-"));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   const database = await openTestDatabase();
   opened.defer(() => database.close());

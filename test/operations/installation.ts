@@ -17,7 +17,6 @@ import {
   type TestGatewayOptions,
 } from "../harness/gateway.ts";
 import { run } from "../cli/fake-gateway.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 export interface Installation {
   /** Working directory and data directory in one. */
@@ -37,7 +36,7 @@ export async function makeInstallation(): Promise<Installation> {
   const dataDir = join(root, "data");
   mkdirSync(dataDir, { mode: 0o700 });
   writeSecrets(dataDir);
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   return {
     dataDir,
     sandbox,

@@ -17,7 +17,6 @@ import { speech } from "../harness/client.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from "../harness/postgres/pgbouncer.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 const ADMIN = "admin-key-behind-the-pooler-01";
 const [LOOPS, REQUESTS] = [8, 12];
@@ -34,7 +33,7 @@ before(async () => {
   opened.defer(() => database.close());
   if (program === null) return;
   bouncer = opened.use(await startPgBouncer(program, database.direct.databaseUrl, { mode: "transaction" }));
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   folder = await mkdtemp(join(tmpdir(), "patchbay-pooled-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));

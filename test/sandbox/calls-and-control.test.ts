@@ -10,11 +10,10 @@ import { fileURLToPath } from "node:url";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { listen, transcribe } from "./ask.ts";
 import { wav } from "./wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {
@@ -72,7 +71,7 @@ test("providers.sandbox-calls: repeated query parameters keep their order, and t
 });
 
 test("providers.sandbox-calls: keepCalls limits what is kept, not what is counted", async () => {
-  const own = await startSandbox({ ...SANDBOX_CLOCK, keepCalls: 2 });
+  const own = await startSandbox({ keepCalls: 2 });
   for (const model of ["nova-2", "nova-3", "base"]) await listen(own.deepgramUrl, `model=${model}`);
   assert.deepEqual([own.callCount, own.calls.map(({ model }) => model)], [3, ["nova-3", "base"]]);
   own.clearCalls();
@@ -84,7 +83,7 @@ test("providers.sandbox-bodies: a large upload goes through a temporary file, wh
   const directory = await mkdtemp(join(tmpdir(), "sandbox-test-"));
   const usual = process.env["TMPDIR"];
   process.env["TMPDIR"] = directory;
-  const own = await startSandbox(SANDBOX_CLOCK);
+  const own = await startSandbox();
   own.addFault({ fault: { kind: "delay", ms: 600_000 } });
   const pending = assert.rejects(transcribe(own.openaiUrl, [["model", "whisper-1"]], { audio: wav(300) }), TypeError);
   await own.waitForCall(({ file }) => file !== null);

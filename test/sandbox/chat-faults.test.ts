@@ -4,11 +4,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { type FaultRule, type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { at } from "./ask.ts";
 import { chatClient, WIRE_NAMES } from "./chat-client.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

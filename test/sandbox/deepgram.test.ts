@@ -7,11 +7,10 @@ import { WebSocket } from "ws";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { at, list, listen } from "./ask.ts";
 import { wav } from "./wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

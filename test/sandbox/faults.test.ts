@@ -5,11 +5,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { type FaultRule, type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { at, list, listen, transcribe } from "./ask.ts";
 import { wav } from "./wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {
@@ -120,7 +119,7 @@ test("providers.sandbox-faults: stall: everything is read, nothing answered; the
 });
 
 test("providers.sandbox-faults: stall: close() releases the caller", async () => {
-  const own = await startSandbox(SANDBOX_CLOCK);
+  const own = await startSandbox();
   own.addFault({ fault: { kind: "stall" } });
   const pending = assert.rejects(listen(own.deepgramUrl, "model=nova-3"), TypeError);
   await own.waitForCall(({ outcome }) => outcome === "stalled");

@@ -8,11 +8,10 @@ import { ApiError, GoogleGenAI } from "@google/genai";
 import { AssemblyAI } from "assemblyai";
 import OpenAI from "openai";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 

@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { StreamingTranscriber, type TurnEvent } from "assemblyai";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 

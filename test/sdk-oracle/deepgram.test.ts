@@ -4,12 +4,11 @@ import { after, before, beforeEach, test } from "node:test";
 import { DeepgramClient, DeepgramError, Deepgram } from "@deepgram/sdk";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { wav } from "../sandbox/wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

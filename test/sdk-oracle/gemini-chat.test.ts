@@ -9,11 +9,10 @@ import {
   GoogleGenAI,
 } from "@google/genai";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 let sandbox: Sandbox;
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

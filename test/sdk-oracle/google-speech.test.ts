@@ -4,14 +4,13 @@ import { after, before, beforeEach, test } from "node:test";
 import { type protos, v2 } from "@google-cloud/speech";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { wav } from "../sandbox/wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 const TEXT = "[simulated transcript, 2.5 s, mono]";
 const RECOGNIZER = "projects/acme-1/locations/us/recognizers/_";
 let sandbox: Sandbox;
 
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

@@ -4,13 +4,12 @@ import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { wav } from "../sandbox/wav.ts";
-import { SANDBOX_CLOCK } from "../harness/sandbox-clock.ts";
 
 const TEXT = "[simulated transcript, 2.5 s, mono]";
 let sandbox: Sandbox;
 
 before(async () => {
-  sandbox = await startSandbox(SANDBOX_CLOCK);
+  sandbox = await startSandbox();
 });
 after(() => sandbox.close());
 beforeEach(() => {

@@ -14,7 +14,6 @@ import { killHard, serverProcesses, untilServerGone } from "./server-processes.t
 import { type OwnGateway, prepareOwnGateway } from "./own-gateway.ts";
 import { speechAndChat } from "../speech-and-chat.ts";
 import { openSystemDatabase } from "../../harness/postgres/database.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 export const VICTIMS = [
   "gateway",
@@ -46,7 +45,7 @@ const JOBS_END_MS = 180_000;
 export async function runEmbeddedKills({ n, seed, isShort, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   await using opened = new AsyncDisposableStack();
-  const sandbox = await startSandbox({ ...SANDBOX_CLOCK, keepCalls: 1_000_000 });
+  const sandbox = await startSandbox({ keepCalls: 1_000_000 });
   opened.defer(() => sandbox.close());
   sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
   const gateway = await prepareOwnGateway(speechAndChat(sandbox, { app: SECRET }), opened);

@@ -15,7 +15,6 @@ import { prepareOwnGateway } from "./own-gateway.ts";
 import { serverProcesses } from "./server-processes.ts";
 import { attach, readCalls } from "./strace.ts";
 import { speechAndChat } from "../speech-and-chat.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const SECRET = "faults-key-of-the-order-of-flushes";
 const WARM_UP = 2;
@@ -34,7 +33,7 @@ export async function runFlushOrder({ n, seed, say }: FaultOptions): Promise<Tri
   if (spawnSync("strace", ["-V"]).error !== undefined)
     return skipped("strace is not installed (Debian: apt-get install strace)");
   await using opened = new AsyncDisposableStack();
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   const gateway = await prepareOwnGateway(speechAndChat(sandbox, { app: SECRET }), opened);
   await gateway.process.start();

@@ -1,8 +1,7 @@
 // The sandbox as a separate process that remembers every call of a long run. Run by counting-sandbox.ts.
 import { startSandbox } from "../../../sandbox/server.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
-const sandbox = await startSandbox({ ...SANDBOX_CLOCK, keepCalls: 1_000_000 });
+const sandbox = await startSandbox({ keepCalls: 1_000_000 });
 // Exits with its parent.
 process.once("disconnect", () => process.exit(0));
 const { origin, deepgramUrl, assemblyaiUrl } = sandbox;

@@ -6,7 +6,6 @@ import { KEY, neverResting, standardFile, startGateway } from "../../harness/gat
 import type { FaultOptions, Trials } from "../fault.ts";
 import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
 import { seeded } from "../seeded.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const SYNC_TIMEOUT_SECONDS = 3;
 /** The deadline plus transport. */
@@ -21,7 +20,7 @@ export async function runProviderNetwork({ n, seed, say }: FaultOptions): Promis
   const started = performance.now();
   const random = seeded(seed);
   await using resources = new AsyncDisposableStack();
-  const sandbox = await startSandbox({ ...SANDBOX_CLOCK, keepCalls: KEPT_CALLS });
+  const sandbox = await startSandbox({ keepCalls: KEPT_CALLS });
   resources.defer(() => sandbox.close());
   const proxy = await startFaultProxy(sandbox.deepgramUrl);
   resources.defer(() => proxy.close());

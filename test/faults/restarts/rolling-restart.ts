@@ -10,7 +10,6 @@ import { seeded } from "../seeded.ts";
 import { startBalancer } from "./balancer.ts";
 import { KEYS, type Kind, runLoad, SLOW_MS } from "./load.ts";
 import { type OpenDatabase } from "../../harness/postgres/database.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const RESTARTS = { long: 20, short: 2 };
 /** Duration of one restart: connections drain until each was used once more, the slowest request ends, the next process starts. */
@@ -86,7 +85,7 @@ export async function runRollingRestart(options: FaultOptions): Promise<Trials> 
 
 /** Every answer takes long enough for its request to be in flight when the stop is requested. */
 async function startSlowSandbox(): Promise<AsyncDisposable & { readonly sandbox: Sandbox }> {
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   sandbox.addFault({ fault: { kind: "delay", ms: SLOW_MS } });
   sandbox.addFault({ fault: { kind: "pace", ms: 100 } });
   return { sandbox, [Symbol.asyncDispose]: () => sandbox.close() };

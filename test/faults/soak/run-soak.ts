@@ -14,7 +14,6 @@ import { startSoakLoad } from "./load.ts";
 import { APPS, type AppName, KEYS } from "./requests.ts";
 import { judgeSamples, type Sample, sampleTable, takeSample, type Watched } from "./samples.ts";
 import { type OpenDatabase } from "../../harness/postgres/database.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const MINUTES = { long: 60, short: 3 };
 const SAMPLE_MS = 10_000;
@@ -39,7 +38,7 @@ const SLOW: readonly FaultRule[] = [{ fault: { kind: "delay", ms: 500 } }, { fau
 export async function runSoak({ n, seed, isShort, minutes, out, embedded, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   await using opened = new AsyncDisposableStack();
-  const sandboxes = { slow: await startSandbox(SANDBOX_CLOCK), failing: await startSandbox(SANDBOX_CLOCK) };
+  const sandboxes = { slow: await startSandbox(), failing: await startSandbox() };
   for (const sandbox of Object.values(sandboxes)) opened.defer(() => sandbox.close());
   sandboxes.slow.replaceFaults(SLOW);
   const gateways = opened.use(

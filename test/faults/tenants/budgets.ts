@@ -14,7 +14,6 @@ import { seeded } from "../seeded.ts";
 import { makeSurvivingDatabase } from "../surviving-database.ts";
 import { type BudgetGateway, startBudgetGateway } from "./budget-gateway.ts";
 import type { AppSums } from "./budget-protocol.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 /** `second`: requests after a kill, to the remaining gateways and the restarted one. */
 const SIZES = { full: { first: 500, second: 200 }, short: { first: 150, second: 30 } };
@@ -52,7 +51,7 @@ export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | 
   await using opened = new AsyncDisposableStack();
   const database = await makeSurvivingDatabase();
   opened.defer(() => database.remove());
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   const upstream = await startChatUpstream();
   opened.defer(() => upstream.close());

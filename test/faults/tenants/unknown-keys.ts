@@ -14,7 +14,6 @@ import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
 import { createPatchbayProcess } from "../jobs/patchbay-process.ts";
 import { oneApp } from "../one-app.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
 const CONNECTIONS = 64;
 const KEY = "faults-key-of-an-app-that-works-01";
@@ -59,7 +58,7 @@ async function startOnServer(): Promise<Opened> {
 
 async function startEmbedded(): Promise<Opened> {
   await using opened = new AsyncDisposableStack();
-  const sandbox = await startSandbox(SANDBOX_CLOCK);
+  const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-unknown-keys-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));

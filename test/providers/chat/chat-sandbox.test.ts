@@ -34,9 +34,8 @@ import {
 } from "./fixtures.ts";
 import { GOLDEN_WISHES } from "../golden/chat.ts";
 import { testReplies } from "../../harness/replies.ts";
-import { SANDBOX_CLOCK } from "../../harness/sandbox-clock.ts";
 
-const server = await startSandbox(SANDBOX_CLOCK);
+const server = await startSandbox();
 const outbound = createOutbound();
 test.after(async () => {
   await outbound.destroy();
