@@ -13,9 +13,9 @@ interface ExchangeParts {
   readonly log: CallLog;
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
-  readonly nowMs: () => number;
   /** Delays in progress. Aborting one ends it. */
   readonly delays: Set<AbortController>;
+  readonly nowMs: () => number;
 }
 interface Exchange {
   readonly request: IncomingMessage;
@@ -82,7 +82,7 @@ interface Reading extends ExchangeParts {
 
 async function respond(
   exchange: Exchange,
-  { log, faults, meter, nowMs, delays, call, read, reset, ending, signal }: Reading,
+  { log, faults, meter, delays, nowMs, call, read, reset, ending, signal }: Reading,
 ): Promise<void> {
   const { wire, response } = exchange;
   const trouble = faults.take(wire, call.model);

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const sandbox = await startSandbox(options);
+  const sandbox = await startSandbox({ ...options, nowMs: Date.now });
   const lines = [
     "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio,",
     "and its chats count what they were sent.",

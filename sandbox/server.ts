@@ -10,6 +10,7 @@ import { createAudioMeter } from "./wire/measure-audio.ts";
 import type { Dialect } from "./openai/compatible.ts";
 import { createEndpoints, findLiveWire } from "./endpoints.ts";
 import { createLiveServer } from "./wire/live-server.ts";
+import { BEFORE_ANY_RETIREMENT } from "./retired-models.ts";
 import { whisperCppBareAnswer } from "./openai/whisper-cpp.ts";
 
 export type { SandboxCall } from "./calls.ts";
@@ -25,7 +26,10 @@ export interface SandboxOptions {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
   readonly keepCalls?: number;
-  /** Decides which models are retired. Default: the real clock. */
+  /**
+   * The clock by which models retire. Without it none does: an installation without accounts keeps its sandbox models, and no test depends on the day on
+   * which it runs.
+   */
   readonly nowMs?: () => number;
 }
 
@@ -63,13 +67,13 @@ export interface Sandbox {
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host = "127.0.0.1", port = 0, keepCalls = KEPT_CALLS, nowMs = Date.now } = options;
+  const { host = "127.0.0.1", port = 0, keepCalls = KEPT_CALLS, nowMs = () => BEFORE_ANY_RETIREMENT } = options;
   const log = createCallLog(keepCalls);
   const faults = createFaultBook();
   const meter = createAudioMeter();
   const endpoints = createEndpoints();
   const delays = new Set<AbortController>();
-  const runExchange = createExchange({ log, faults, meter, nowMs, delays });
+  const runExchange = createExchange({ log, faults, meter, delays, nowMs });
   const live = createLiveServer({ log, faults, meter, nowMs, find: findLiveWire });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();

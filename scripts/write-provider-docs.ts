@@ -2,6 +2,7 @@
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
+import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 
@@ -63,6 +64,16 @@ export function providersPage(): string {
       Object.entries(models).map(([name, model]) => chatRow(`${kind}/${name}`, model)),
     ),
     "",
+    "### Life of chat models",
+    "",
+    "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
+    "",
+    "| model | verified on | deprecated on | ends | successors | source |",
+    "|---|---|---|---|---|---|",
+    ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
+      Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
+    ),
+    "",
   ].join("\n");
 }
 
@@ -81,6 +92,21 @@ function chatRow(name: string, { features, preferences, limits }: ChatModel): st
     ...CHAT_PREFERENCES.map((preference) => preferences.includes(preference)),
   ].map((has) => (has ? "yes" : ""));
   return `| ${[name, ...marks, limits.maxOutputTokens ?? ""].join(" | ")} |`;
+}
+
+function lifeRow(
+  name: string,
+  { verifiedOn, source, deprecatedOn = "", endsOn, redirect, replacedBy = [] }: ModelLife,
+): string {
+  const note = (end: ModelEnd): string => (end.evidence === "vendor" ? "" : ", second-hand");
+  const ends = [
+    ...(endsOn === undefined ? [] : [`${endsOn.date}${note(endsOn)}`]),
+    ...(redirect === undefined ? [] : [`from ${redirect.date} answered by ${redirect.model}${note(redirect)}`]),
+  ].join("; ");
+  const successors = replacedBy
+    .map(({ model, lacks }) => (lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`))
+    .join("; ");
+  return `| ${[name, verifiedOn, deprecatedOn, ends, successors, source].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

@@ -1,8 +1,12 @@
 // Simulates Anthropic's `GET /v1/models` (platform.claude.com, "List models"): newest first, older models under their dated snapshot names.
 import { anthropicWire, headersOf, judgeAnthropicHead } from "./anthropic.ts";
+import { isRetired } from "../retired-models.ts";
 import { jsonAnswer, valueOf, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
 
-const IDS = [
+const ALL_IDS = [
+  "claude-fable-5-2",
+  "claude-haiku-5-5",
+  "claude-sonnet-5-5",
   "claude-opus-5-5",
   "claude-opus-5",
   "claude-sonnet-5",
@@ -31,14 +35,15 @@ function answer(input: WireInput): WireAnswer {
   const limit = Number(valueOf(input.query, "limit") ?? USUAL_LIMIT);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST) return anthropicWire.errorFor(400, input.requestId);
   const afterId = valueOf(input.query, "after_id");
-  const begin = afterId === null ? 0 : IDS.indexOf(afterId) + 1;
-  const page = IDS.slice(begin, begin + limit);
+  const ids = ALL_IDS.filter((id) => !isRetired("anthropic", id, input.nowMs));
+  const begin = afterId === null ? 0 : ids.indexOf(afterId) + 1;
+  const page = ids.slice(begin, begin + limit);
   const data = page.map((id) => ({ type: "model", id, display_name: id, created_at: "2025-09-29T00:00:00Z" }));
   return jsonAnswer(
     200,
     {
       data,
-      has_more: begin + limit < IDS.length,
+      has_more: begin + limit < ids.length,
       first_id: page[0] ?? null,
       last_id: page.at(-1) ?? null,
     },

@@ -97,6 +97,7 @@ export function judgeAnthropic(json: unknown, version: string): AnthropicJudgeme
   const fault =
     findSampling(chat, version) ??
     findWrongTools(chat) ??
+    findForcedTool(chat) ??
     findBlankSystem(chat) ??
     findWrongTurns(chat) ??
     findPrefill(chat) ??
@@ -144,6 +145,16 @@ function findWrongTools({ tools, tool_choice: choice, messages }: AnthropicChat)
   const isUsed = messages.flatMap(blocksOf).some((each) => each.type === "tool_use" || each.type === "tool_result");
   return isUsed && tools === undefined
     ? "Requests which include `tool_use` or `tool_result` blocks must define tools"
+    : null;
+}
+
+/** Models that always think. */
+const forcesNoTool = (model: string): boolean => /^claude-(?:opus-5-5|sonnet-5-5|fable-5-[12])/u.test(model);
+
+function findForcedTool({ model, tool_choice: choice }: AnthropicChat): string | null {
+  const isForced = choice?.type === "any" || choice?.type === "tool";
+  return isForced && forcesNoTool(model)
+    ? 'tool_choice: type "tool" and "any" are not supported for this model.'
     : null;
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { judgeAnthropic, type AnthropicChat } from "./anthropic-rules.ts";
 import { inPieces, type SimulatedChat, simulateChat } from "../chat-simulate.ts";
+import { isRetired } from "../retired-models.ts";
 import {
   type Alteration,
   type EventBody,
@@ -87,7 +88,8 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
   if (json === undefined) return refuse(400, "The request body is not valid JSON");
   const verdict = judgeAnthropic(json, head.version);
   if (!verdict.ok) return refuse(400, verdict.message);
-  if (!verdict.chat.model.startsWith("claude-")) return refuse(404, `model: ${verdict.chat.model}`);
+  const { model } = verdict.chat;
+  if (!model.startsWith("claude-") || isRetired("anthropic", model, input.nowMs)) return refuse(404, `model: ${model}`);
   const simulated = simulateChat(verdict.asked, alteration);
   return verdict.chat.stream === true
     ? streamed(verdict.chat, simulated, requestId)

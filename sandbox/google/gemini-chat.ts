@@ -4,6 +4,7 @@ import { type SimulatedChat, simulateChat } from "../chat-simulate.ts";
 import { judgeGemini } from "./gemini-chat-rules.ts";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";
+import { answeringModel } from "../retired-models.ts";
 import {
   type Alteration,
   type EventBody,
@@ -54,8 +55,9 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
   const verdict = judgeGemini(input.json, model);
   if (!verdict.ok) return googleError(400, verdict.message);
   const simulated = simulateChat(verdict.asked, alteration);
-  if (method === "generateContent") return jsonAnswer(200, buildResponse(simulated, model));
-  const fragments = fragmentsOf(simulated, model);
+  const answering = answeringModel(model, input.nowMs);
+  if (method === "generateContent") return jsonAnswer(200, buildResponse(simulated, answering));
+  const fragments = fragmentsOf(simulated, answering);
   // Without `alt=sse` a stream is one JSON array.
   return valueOf(input.query, "alt") === "sse"
     ? { status: 200, headers: { "content-type": "text/event-stream" }, body: eventsOf(fragments) }

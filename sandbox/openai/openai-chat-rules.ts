@@ -12,6 +12,8 @@ export interface OpenAiChatModel {
   /** Empty: the model does not support the argument. */
   readonly efforts: readonly string[];
   readonly hears: boolean;
+  /** Function tools need `reasoning_effort: "none"`, also where the argument is absent. */
+  readonly needsNoneForTools: boolean;
 }
 
 export type OpenAiChatJudgement =
@@ -125,6 +127,11 @@ const unanswered = (ids: ReadonlySet<string>): OpenAiFault =>
   );
 
 function findForModel(chat: OpenAiChat, model: OpenAiChatModel): OpenAiFault | null {
+  if (model.needsNoneForTools && chat.tools !== undefined && chat.reasoning_effort !== "none")
+    return invalid(
+      `Function tools with reasoning_effort are not supported for ${chat.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
+      "reasoning_effort",
+    );
   const unsupported = (param: string, hint = ""): OpenAiFault =>
     invalid(
       `Unsupported parameter: '${param}' is not supported with this model.${hint}`,

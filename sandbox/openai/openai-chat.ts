@@ -4,7 +4,8 @@ import { inPieces, type SimulatedChat, simulateChat } from "../chat-simulate.ts"
 import { findWrongKey } from "./openai-audio.ts";
 import type { OpenAiChat } from "./openai-chat-request.ts";
 import { judgeOpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
-import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders } from "./openai-errors.ts";
+import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders, shutDown } from "./openai-errors.ts";
+import { isRetired } from "../retired-models.ts";
 import {
   type Alteration,
   type EventBody,
@@ -54,6 +55,7 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
       message: `The model \`${modelName}\` does not exist or you do not have access to it.`,
       code: "model_not_found",
     });
+  if (dialect === null && isRetired("openai", modelName, input.nowMs)) return refuse(404, shutDown(modelName));
   const parsed = dialect === "mistral" ? fromMistral(input.json) : { ok: true as const, json: input.json };
   if (!parsed.ok)
     return jsonAnswer(422, {
@@ -71,19 +73,29 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
     : jsonAnswer(200, buildCompletion(verdict.chat, simulated), openAiHeaders(requestId));
 }
 
-const COMPATIBLE_MODEL: OpenAiChatModel = { maxOutput: 131_072, reasons: false, efforts: [], hears: true };
+const COMPATIBLE_MODEL: OpenAiChatModel = {
+  maxOutput: 131_072,
+  reasons: false,
+  efforts: [],
+  hears: true,
+  needsNoneForTools: false,
+};
 
 function openAiModel(name: string): OpenAiChatModel | null {
   if (!/^(?:gpt-|o\d|chatgpt-|simulated-chat$)/u.test(name) || /transcribe|tts|realtime|image/u.test(name)) return null;
-  const reasons = /^(?:o\d|gpt-5)/u.test(name);
+  const reasons = /^(?:o\d|gpt-[56])/u.test(name);
   const hears = /audio/u.test(name) || name === "simulated-chat";
   const maxOutput = reasons ? 128_000 : name.startsWith("gpt-4.1") ? 32_768 : 16_384;
-  return { maxOutput, reasons, efforts: effortsOf(name), hears };
+  // gpt-5.6 and later: "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+  const needsNoneForTools = /^gpt-(?:5\.6|6)/u.test(name);
+  return { maxOutput, reasons, efforts: effortsOf(name), hears, needsNoneForTools };
 }
 
 /** "xhigh is supported for all models after gpt-5.1-codex-max", "before gpt-5.1 do not support none". */
 function effortsOf(name: string): readonly string[] {
   if (name === "simulated-chat") return ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+  if (/^gpt-6(?:\.1-sol|\.2|-astra)/u.test(name)) return ["low", "medium", "high", "xhigh", "max"];
+  if (/^gpt-(?:5\.6|6)/u.test(name)) return ["none", "low", "medium", "high", "xhigh", "max"];
   if (name.startsWith("gpt-5.1")) return ["none", "low", "medium", "high"];
   if (name.startsWith("gpt-5.")) return ["none", "low", "medium", "high", "xhigh"];
   if (name.startsWith("gpt-5")) return ["minimal", "low", "medium", "high"];

@@ -34,7 +34,7 @@ export const missingKey: OpenAiFault = {
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
   code: "invalid_api_key",
 };
-/** Of a model that was shut down, as users reported it until 2025-04. Only the code can be relied on. */
+/** The wording is that of the years before 2026. The code is what counts. */
 export const shutDown = (model: string): OpenAiFault => ({
   message: `The model \`${model}\` has been deprecated, learn more here: https://platform.openai.com/docs/deprecations`,
   code: "model_not_found",

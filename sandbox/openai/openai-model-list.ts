@@ -2,14 +2,14 @@
 import { findWrongKey } from "./openai-audio.ts";
 import { openAiError, openAiErrorForStatus, openAiHeaders } from "./openai-errors.ts";
 import { MODEL_NAMES } from "./openai-models.ts";
-import { firstDayRefused, isRetired } from "../retired-models.ts";
 import { mistralError } from "./mistral.ts";
 import { speachesError } from "./speaches.ts";
 import { vllmError } from "./vllm.ts";
+import { isRetired, retirementDate } from "../retired-models.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
 
 const CHAT_NAMES =
-  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5".split(
+  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5 gpt-6-luna gpt-6.1-sol gpt-6.1-terra gpt-6.2-astra gpt-6.2-sol".split(
     " ",
   );
 
@@ -26,12 +26,25 @@ export const LISTING_DIALECTS = Object.keys(SERVED) as readonly ListingDialect[]
 
 const CREATED = 1_700_000_000;
 
-const listOf = (names: readonly string[], owner: string, more: (id: string) => object = () => ({})): object => ({
+const listOf = (names: readonly string[], owner: string): object => ({
   object: "list",
-  data: names.map((id) => ({ id, object: "model", created: CREATED, owned_by: owner, ...more(id) })),
+  data: names.map((id) => ({ id, object: "model", created: CREATED, owned_by: owner })),
 });
-const openAiNames = (nowMs: number): readonly string[] =>
-  [...MODEL_NAMES, ...CHAT_NAMES].filter((name) => !isRetired("openai", name, nowMs));
+
+/** With the dates of announced ends, and without the models that have ended. */
+function openAiList(nowMs: number): object {
+  const names = [...MODEL_NAMES, ...CHAT_NAMES].filter((name) => !isRetired("openai", name, nowMs));
+  return {
+    object: "list",
+    data: names.map((id) => ({
+      id,
+      object: "model",
+      created: CREATED,
+      owned_by: "system",
+      shutdown_date: retirementDate("openai", id),
+    })),
+  };
+}
 
 const wire = (name: "openai" | "compatible", parts: Pick<Wire, "errorFor" | "answer">): Wire => ({
   name,
@@ -46,11 +59,7 @@ export const openAiModelsWire: Wire = wire("openai", {
   answer: async ({ headers, requestId, nowMs }) => {
     const fault = findWrongKey(headers.authorization, false);
     return fault === null
-      ? jsonAnswer(
-          200,
-          listOf(openAiNames(nowMs), "system", (id) => ({ shutdown_date: firstDayRefused("openai", id) })),
-          openAiHeaders(requestId),
-        )
+      ? jsonAnswer(200, openAiList(nowMs), openAiHeaders(requestId))
       : openAiError(401, fault, requestId);
   },
 });

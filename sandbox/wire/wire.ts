@@ -71,7 +71,7 @@ export type BodyDefect = "too_large" | "not_multipart" | "malformed_multipart";
 
 export interface WireInput {
   readonly requestId: string;
-  /** When the request arrived, by the sandbox's clock. */
+  /** The sandbox's clock, by which models retire. */
   readonly nowMs: number;
   readonly method: string;
   readonly path: string;

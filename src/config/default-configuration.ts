@@ -41,10 +41,10 @@ const ACCOUNTS: readonly Account[] = [
   // The newest model does not fall back by itself for languages that it lacks.
   accountOf("ASSEMBLYAI_API_KEY", "assemblyai", ["assemblyai-stt-3-7", "universal-2"], []),
   accountOf("ELEVENLABS_API_KEY", "elevenlabs", ["scribe_v2"], []),
-  accountOf("OPENAI_API_KEY", "openai", OPENAI_SPEECH, ["gpt-4o-mini"]),
+  accountOf("OPENAI_API_KEY", "openai", OPENAI_SPEECH, ["gpt-6-luna"]),
   // The general model is last: it alone translates into any language, but it is instructed by a prompt.
-  accountOf("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-2.5-flash"], ["gemini-3.5-flash"]),
-  accountOf("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-4-5"]),
+  accountOf("GEMINI_API_KEY", "gemini", ["gemini-3.5-transcribe", "gemini-3.8-flash"], ["gemini-3.8-flash"]),
+  accountOf("ANTHROPIC_API_KEY", "anthropic", [], ["claude-haiku-5-5"]),
   {
     variable: "PATCHBAY_LOCAL_STT_URL",
     property: "base_url",

@@ -8,6 +8,8 @@ export interface ModelLife {
   readonly deprecatedOn?: string;
   /** The first day on which the provider refuses the model. */
   readonly endsOn?: ModelEnd;
+  /** The provider answers the name by another model instead of refusing it. */
+  readonly redirect?: ModelRedirect;
   /** Models that the provider names as successors, the closest first. */
   readonly replacedBy?: readonly ModelSuccessor[];
 }
@@ -18,6 +20,11 @@ export interface ModelEnd {
   readonly evidence: "vendor" | "second_hand";
   /** If it differs from that of the model. */
   readonly source?: string;
+}
+
+/** From `date` on, requests for the name are answered, and billed, as `model`. */
+export interface ModelRedirect extends ModelEnd {
+  readonly model: string;
 }
 
 export interface ModelSuccessor {

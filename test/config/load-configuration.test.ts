@@ -384,7 +384,7 @@ test("configuration.default-routes: without a file the app is routed to the keys
           "whisper-1",
         ],
       ],
-      ["chat", ["gpt-4o-mini", "claude-haiku-4-5"]],
+      ["chat", ["gpt-6-luna", "claude-haiku-5-5"]],
     ],
   );
   assert.deepEqual(notes, []);

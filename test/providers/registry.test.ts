@@ -38,12 +38,13 @@ test("providers.feature-grades: every feature of every model has the grade of it
   }
 });
 
-test("providers.chat-catalogue: the catalogue knows chat models of openai, anthropic and gemini, and only Gemini's accept speech too", () => {
+test("providers.chat-catalogue: the catalogue knows chat models of openai, anthropic and gemini, and of them only Gemini's with audio parts accept speech too", () => {
   assert.deepEqual(Object.keys(CHAT_MODELS).toSorted(), ["anthropic", "gemini", "openai"]);
   for (const kind of PROVIDER_KINDS) {
-    const names = Object.keys(CHAT_MODELS[kind] ?? {});
-    for (const name of names)
-      assert.equal(providers.get(kind)?.models[name] !== undefined, kind === "gemini", `${kind} ${name}`);
+    for (const [name, { features }] of Object.entries(CHAT_MODELS[kind] ?? {})) {
+      const isHearing = kind === "gemini" && features.includes("audio_parts");
+      assert.equal(providers.get(kind)?.models[name] !== undefined, isHearing, `${kind} ${name}`);
+    }
   }
 });
 

@@ -91,7 +91,7 @@ for (const [why, options, error] of REFUSED) {
   });
 }
 
-test("providers.sandbox-retired: assemblyai, universal-3-pro is refused in the provider's words from 2026-09-02 on, by the sandbox's clock", async () => {
+test("providers.sandbox-retirement: assemblyai, universal-3-pro is refused in the provider's words from 2026-09-02 on, by the sandbox's clock", async () => {
   const retired = { speech_models: ["universal-3-pro"] };
   nowMs = Date.parse("2026-09-01T23:59:59Z");
   assert.equal((await submit(retired)).status, 200);

@@ -41,6 +41,8 @@ const OPENAI: readonly Refusal[] = [
   ["stream options without a stream", { stream_options: { include_usage: true } }, 400, /only allowed when 'stream'/],
   ["both caps", { max_tokens: 5, max_completion_tokens: 5 }, 400, /at the same time/],
   ["a cap beyond the model's", { max_completion_tokens: 20_000 }, 400, /at most 16384 completion tokens/],
+  ["tools with reasoning", { model: "gpt-6-luna", tools: [TOOL] }, 400, /set reasoning_effort to 'none'/],
+  ["an effort that the model lacks", { model: "gpt-6.2-sol", reasoning_effort: "none" }, 400, /not supported/],
   ["tool_choice without tools", { tool_choice: "required" }, 400, /only allowed when 'tools'/],
   ["parallel_tool_calls without tools", { parallel_tool_calls: false }, 400, /only allowed when 'tools'/],
   [
@@ -109,6 +111,16 @@ const ANTHROPIC: readonly Refusal[] = [
   ["an unknown model", { model: "gpt-4o" }, 404, /^model: gpt-4o$/],
   ["a cap beyond the model's", { max_tokens: 100_000 }, 400, /^max_tokens: 100000 > 64000/],
   ["temperature out of range", { temperature: 1.5 }, 400, /^temperature/],
+  [
+    "a forced tool, of a model that always thinks",
+    {
+      model: "claude-opus-5-5",
+      tools: [{ name: "one", input_schema: { type: "object" } }],
+      tool_choice: { type: "any" },
+    },
+    400,
+    /^tool_choice: type "tool" and "any" are not supported for this model\.$/,
+  ],
   ["two ways to sample", { temperature: 0.5, top_p: 0.5 }, 400, /cannot both be specified/],
   [
     "a temperature, of a model that has none",

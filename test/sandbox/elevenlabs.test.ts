@@ -51,7 +51,7 @@ for (const [why, fields, field] of INVALID) {
   });
 }
 
-test("providers.sandbox-retired: elevenlabs, scribe_v1 is refused from 2026-07-09 on, by the sandbox's clock", async () => {
+test("providers.sandbox-retirement: elevenlabs, scribe_v1 is refused from 2026-07-09 on, by the sandbox's clock", async () => {
   assert.equal((await convert([V1])).status, 200);
   nowMs = Date.parse("2026-07-09T00:00:00Z");
   const [old, current] = [await convert([V1]), await convert([V2])];

@@ -24,7 +24,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "gpt-4o-transcribe-diarize": ["json", "text", "diarized_json"],
   "gpt-transcribe": ["json", "text"],
 };
-test("providers.sandbox-retired: openai, its older models are refused from 2027-02-26 on and no longer listed, by the sandbox's clock", async () => {
+test("providers.sandbox-retirement: openai, its older models are refused from 2027-02-26 on and no longer listed, by the sandbox's clock", async () => {
   let nowMs = Date.parse("2027-02-25T23:59:59Z");
   const own = await startSandbox({ nowMs: () => nowMs });
   const ask = (model: string) => transcribe(own.openaiUrl, [["model", model]]);

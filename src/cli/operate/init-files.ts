@@ -47,7 +47,7 @@ routes:
       - { connection: sandbox, model: simulated-speech }
   - id: chat
     targets:
-      # - { connection: openai, model: gpt-4o-mini }
+      # - { connection: openai, model: gpt-6-luna }
       - { connection: sandbox, model: simulated-chat }
 
 workspaces:

@@ -10,7 +10,7 @@ import {
   samplingOf,
   unmetChatFeatures,
 } from "../chat/asked-chat-features.ts";
-import { CHAT_MODELS } from "../catalog.ts";
+import { ANTHROPIC_CHAT_MODELS } from "./anthropic-chat-models.ts";
 import type {
   ChatPlanResult,
   ChatProvider,
@@ -37,7 +37,7 @@ const readSettings = settings.strip().catch({});
 
 export const anthropicChat: ChatProvider = {
   kind: "anthropic",
-  models: CHAT_MODELS.anthropic ?? {},
+  models: ANTHROPIC_CHAT_MODELS,
   // The API requires a maximum. Every model since 2024 supports this one.
   unknownModel: { features: [], preferences: ["stop"], limits: { maxOutputTokens: 8_192 } },
   defaultBaseUrl: "https://api.anthropic.com",

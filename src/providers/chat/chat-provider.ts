@@ -29,6 +29,9 @@ export interface ChatModel {
   readonly quirks?: readonly ChatQuirk[];
 }
 
+/** A built-in model: when and where its facts were verified is part of them. */
+export type CataloguedChatModel = ChatModel & { readonly life: ModelLife };
+
 export interface ChatLimits {
   /** Most tokens of one answer, including reasoning. Absent: unknown. */
   readonly maxOutputTokens?: number;
@@ -46,6 +49,8 @@ export interface ChatLimits {
 export type ChatQuirk =
   /** Instructions have the role `developer`. */
   | "developer_role"
+  /** "To use function tools, use /v1/responses or set reasoning_effort to 'none'." */
+  | "tools_without_reasoning"
   /** "This model does not support assistant message prefill. The conversation must end with a user message." */
   | "no_prefill"
   /** A tool call in the history must contain the signature that the model returned with it. */

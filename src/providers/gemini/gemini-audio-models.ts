@@ -1,5 +1,5 @@
 // Audio capabilities of Gemini's models, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
-import { CHAT_MODELS } from "../catalog.ts";
+import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import { audioBytesWithin } from "../wire/json-audio.ts";
 import type { SpeechModel } from "../provider.ts";
@@ -48,5 +48,9 @@ export const GENERAL: SpeechModel = {
 
 export const GEMINI_AUDIO_MODELS: Readonly<Record<string, SpeechModel>> = {
   "gemini-3.5-transcribe": TRANSCRIBE,
-  ...Object.fromEntries(Object.keys(CHAT_MODELS.gemini ?? {}).map((name) => [name, GENERAL])),
+  ...Object.fromEntries(
+    Object.entries(GEMINI_CHAT_MODELS)
+      .filter(([, { features }]) => features.includes("audio_parts"))
+      .map(([name]) => [name, GENERAL]),
+  ),
 };

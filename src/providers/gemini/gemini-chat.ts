@@ -10,7 +10,7 @@ import {
   samplingOf,
   unmetChatFeatures,
 } from "../chat/asked-chat-features.ts";
-import { CHAT_MODELS } from "../catalog.ts";
+import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import type {
   ChatMessage,
   ChatModel,
@@ -40,7 +40,7 @@ const readSettings = settings.strip().catch({});
 
 export const geminiChat: ChatProvider = {
   kind: "gemini",
-  models: CHAT_MODELS.gemini ?? {},
+  models: GEMINI_CHAT_MODELS,
   unknownModel: { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} },
   defaultBaseUrl: "https://generativelanguage.googleapis.com",
   settings,

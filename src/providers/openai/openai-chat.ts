@@ -2,8 +2,9 @@
 // documentation, checked 2026-11-20).
 import { z } from "zod";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/asked-chat-features.ts";
-import { CHAT_MODELS } from "../catalog.ts";
+import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
 import { splitSignedId } from "../../contract/call-signature.ts";
+import { REASONING_EFFORTS } from "../../contract/features.ts";
 import type {
   ChatMessage,
   ChatModel,
@@ -25,10 +26,7 @@ import { keptHistory, signatureFor } from "./openai-history.ts";
 import { fitTools } from "../chat/tool-schema.ts";
 
 const openAiSettings = z.strictObject({
-  reasoning_effort: z
-    .enum(["none", "minimal", "low", "medium", "high", "xhigh"])
-    .describe("How long a reasoning model may think.")
-    .optional(),
+  reasoning_effort: z.enum(REASONING_EFFORTS).describe("How long a reasoning model may think.").optional(),
   verbosity: z.enum(["low", "medium", "high"]).describe("Verbosity of the answer.").optional(),
   service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
 });
@@ -61,7 +59,7 @@ function modelOf({ body }: ChatPlan): string {
 
 export const openaiChat: ChatProvider = {
   kind: "openai",
-  models: CHAT_MODELS.openai ?? {},
+  models: OPENAI_CHAT_MODELS,
   unknownModel: UNDECLARED,
   defaultBaseUrl: "https://api.openai.com/v1",
   settings: openAiSettings,
@@ -78,6 +76,13 @@ export const openaiCompatibleChat: ChatProvider = {
   plan: (request, target) => planChat(request, target, dialectOf(target)),
   ...wire,
 };
+
+/** Some models accept function tools only without reasoning, whatever the target is set to and the caller asks for. */
+function settingsFor({ tools }: ChatRequest, target: ChatTarget): z.infer<typeof openAiSettings> {
+  const settings = settingsOf(target);
+  const isUnreasoned = tools.length > 0 && target.chat.quirks?.includes("tools_without_reasoning") === true;
+  return isUnreasoned ? { ...settings, reasoning_effort: "none" } : settings;
+}
 
 function settingsOf({ settings }: ChatTarget): z.infer<typeof openAiSettings> {
   const cached = settingsRead.get(settings);
@@ -101,7 +106,7 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
   const fitted = fitTools(request.tools, dialect.refusedCombiners);
   const missing = unmetChatFeatures(request, target.chat, (feature) => feature !== "tools" || !fitted.isLossy);
   if (missing.length > 0) return { ok: false, missing };
-  const settings = settingsOf(target);
+  const settings = settingsFor(request, target);
   const sampling = samplingOf(request, target.chat, settings);
   const { dropped, temperature, topP, seed, stop, reasoningEffort, verbosity } = sampling;
   const { toolChoice, parallelToolCalls, responseFormat } = request;

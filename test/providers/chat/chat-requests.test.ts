@@ -140,6 +140,8 @@ for (const [wire, model, wishes, expected] of [
   ["anthropic", "claude-opus-5", EVERY_PREFERENCE, ["temperature", "top_p", "seed"]],
   ["anthropic", "claude-sonnet-4-5", { stop: ["END", "\n\n"] }, ["stop"]],
   ["gemini", "gemini-3.5-flash", EVERY_PREFERENCE, []],
+  ["gemini", "gemini-3.6-flash", EVERY_PREFERENCE, ["temperature", "top_p"]],
+  ["gemini", "gemini-4-argon", EVERY_PREFERENCE, ["temperature", "top_p"]],
   ["gemini", "gemini-3.5-flash", { seed: 2 ** 31 - 1 }, []],
   ["gemini", "gemini-3.5-flash", { seed: 2 ** 31 }, ["seed"]],
   ["gemini", "gemini-3.5-flash", { seed: -(2 ** 31) - 1 }, ["seed"]],
@@ -147,8 +149,14 @@ for (const [wire, model, wishes, expected] of [
   ["openai", "gpt-5", { reasoningEffort: "xhigh" }, ["reasoning_effort"]],
   ["openai", "gpt-5.4", { reasoningEffort: "xhigh" }, []],
   ["openai", "gpt-5.4", { reasoningEffort: "minimal" }, ["reasoning_effort"]],
+  ["openai", "gpt-6-luna", EVERY_PREFERENCE, ["temperature", "top_p", "seed", "stop"]],
+  ["openai", "gpt-6-luna", { reasoningEffort: "none" }, []],
+  ["openai", "gpt-6.2-sol", { reasoningEffort: "none" }, ["reasoning_effort"]],
+  ["openai", "gpt-6.2-sol", { reasoningEffort: "max" }, []],
+  ["openai", "gpt-6-luna", { tools: [WEATHER], reasoningEffort: "high" }, ["reasoning_effort"]],
   ["openai", "gpt-4o", { reasoningEffort: "low", verbosity: "low" }, ["reasoning_effort", "verbosity"]],
   ["anthropic", "claude-opus-5", { reasoningEffort: "low" }, ["reasoning_effort"]],
+  ["anthropic", "claude-haiku-5-5", EVERY_PREFERENCE, ["temperature", "top_p", "seed"]],
   ["gemini", "gemini-3.5-flash", { verbosity: "low" }, ["verbosity"]],
   ["gemini", "gemini-3.5-flash", { stop: ["1", "2", "3", "4", "5", "6"] }, ["stop"]],
 ] as const) {
@@ -202,6 +210,33 @@ for (const [wire, model, settings, expected] of [
     const { body } = planned(provider, chatTarget(provider, model, { ...settings, profile: "x" }));
     const changed = Object.keys(body).filter((name) => JSON.stringify(body[name]) !== JSON.stringify(bare[name]));
     assert.deepEqual(changed.toSorted(), [...expected].toSorted());
+  });
+}
+
+test("providers.golden-requests: OpenAI's models that accept tools only without reasoning get effort `none` with them, whatever the target is set to", () => {
+  const effortOf = (model: string, wishes: Partial<ChatRequest>, settings = {}): unknown =>
+    planned(openaiChat, chatTarget(openaiChat, model, settings), wishes).body["reasoning_effort"];
+  assert.equal(effortOf("gpt-6-luna", { tools: [WEATHER] }), "none");
+  assert.equal(effortOf("gpt-6.1-terra", { tools: [WEATHER] }, { reasoning_effort: "max" }), "none");
+  assert.equal(effortOf("gpt-6.1-terra", {}, { reasoning_effort: "max" }), "max");
+  assert.equal(effortOf("gpt-6-luna", {}), undefined);
+  assert.equal(effortOf("gpt-5.4", { tools: [WEATHER] }), undefined);
+});
+
+for (const [wire, model, wishes, missing] of [
+  ["anthropic", "claude-opus-5-5", { tools: [WEATHER], toolChoice: { kind: "required" } }, ["tool_choice"]],
+  [
+    "anthropic",
+    "claude-sonnet-5-5",
+    { tools: [TIME], toolChoice: { kind: "tool", name: "get_time" } },
+    ["tool_choice"],
+  ],
+  ["openai", "gpt-6.1-sol", { tools: [WEATHER] }, ["tools"]],
+  ["openai", "gpt-6.2-astra", { tools: [WEATHER] }, ["tools"]],
+] as const) {
+  test(`providers.declared-features: ${model} refuses ${missing.join()}`, () => {
+    const { provider } = CHAT_WIRES[wire];
+    assert.deepEqual(provider.plan({ ...HELLO, ...wishes }, chatTarget(provider, model)), { ok: false, missing });
   });
 }
 

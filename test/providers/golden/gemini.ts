@@ -74,5 +74,7 @@ const general = (model: string): GoldenModel => ({
 
 export const GEMINI_GOLDEN: readonly GoldenModel[] = [
   TRANSCRIBE,
-  ...Object.keys(CHAT_MODELS.gemini ?? {}).map(general),
+  ...Object.entries(CHAT_MODELS.gemini ?? {})
+    .filter(([, { features }]) => features.includes("audio_parts"))
+    .map(([model]) => general(model)),
 ];
