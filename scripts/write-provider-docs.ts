@@ -9,6 +9,13 @@ import { accountProbes, providers } from "../src/providers/registry.ts";
 /** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
 
+const LIFE_HEAD = [
+  "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
+  "",
+  "| model | verified on | deprecated on | ends | successors | source |",
+  "|---|---|---|---|---|---|",
+];
+
 export function providersPage(): string {
   const speech = [...providers.values()].flatMap(({ kind, models }) =>
     Object.entries(models).map(([name, model]) => ({ name: `${kind}/${name}`, model })),
@@ -54,6 +61,13 @@ export function providersPage(): string {
     ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
+    "## Life of speech models",
+    "",
+    ...LIFE_HEAD,
+    ...speech.flatMap(({ name, model: { life } }) =>
+      life === undefined || name.startsWith("sandbox/") ? [] : [lifeRow(name, life)],
+    ),
+    "",
     "## Chat models",
     "",
     "Others can be declared under a connection's `models`. A preference that is not marked is dropped, and a warning says so.",
@@ -66,10 +80,7 @@ export function providersPage(): string {
     "",
     "### Life of chat models",
     "",
-    "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
-    "",
-    "| model | verified on | deprecated on | ends | successors | source |",
-    "|---|---|---|---|---|---|",
+    ...LIFE_HEAD,
     ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
       Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
     ),

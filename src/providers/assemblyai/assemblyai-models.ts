@@ -152,8 +152,8 @@ export const ASSEMBLYAI_MODELS: Readonly<Record<string, CataloguedSpeechModel>> 
     life: {
       // Only a name: another model has answered under it since this day, and no message says so.
       verifiedOn: "2026-09-26",
-      source: "assemblyai.com/changelog, 2026-09-02: redirected to universal-3-5-pro; npm assemblyai@4.41.5",
-      deprecatedOn: "2026-09-02",
+      source: "assemblyai.com/changelog, 2026-09-02; npm assemblyai@4.41.5, which still has the name",
+      redirect: { date: "2026-09-02", evidence: "vendor", model: "universal-3-5-pro" },
       replacedBy: [{ model: "universal-3-6-pro", lacks: [] }],
     },
   },
