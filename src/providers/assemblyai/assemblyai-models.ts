@@ -107,18 +107,16 @@ export const ASSEMBLYAI_MODELS: Readonly<Record<string, CataloguedSpeechModel>> 
     ...UNIVERSAL_3,
     languagesFrom: "those of universal-3-pro; its own page says 18",
     life: {
-      // The AI SDK 3.0.85 calls it deprecated. The guide says that the new default "is not the retirement" of it, so no date is stored.
       verifiedOn: "2026-11-20",
-      source: "assemblyai.com/docs, migration guide to assemblyai-stt-3-7 (no end announced)",
+      source: "assemblyai.com/docs, migration guide to assemblyai-stt-3-7 (no end; AI SDK 3.0.85 calls it deprecated)",
       replacedBy: [{ model: "assemblyai-stt-3-7", lacks: [] }],
     },
   },
   "universal-3-pro": {
     ...UNIVERSAL_3,
     life: {
-      // The migration guide calls the new default "not the retirement of" this model, but the changelog and live answers say that it is refused.
       verifiedOn: "2026-11-20",
-      source: "assemblyai.com/changelog, 2026-09-02",
+      source: "assemblyai.com/changelog, 2026-09-02 (the migration guide disagrees: no retirement)",
       endsOn: { date: "2026-09-02", evidence: "vendor" },
       replacedBy: [
         { model: "universal-3-5-pro", lacks: [] },
