@@ -47,6 +47,8 @@ const ENDS = {
     "claude-opus-4-5": "2027-01-22",
     "claude-opus-4-5-20251101": "2027-01-22",
   },
+  /** Second-hand: github.com/codedaily04/commit-craft/issues/1. */
+  groq: { "llama-3.3-70b-versatile": "2026-08-16" },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 type Kind = keyof typeof ENDS;

@@ -1,6 +1,7 @@
 // Generates docs/providers.md: the features of each model as declared in code [providers.declared-features]. Written by `npm run docs`.
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
+import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-prices.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
 import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
@@ -85,6 +86,15 @@ export function providersPage(): string {
       Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
     ),
     "",
+    "### List prices of chat models",
+    "",
+    "In USD per million tokens, for comparison. The gateway charges what the configuration has under `prices`, and nothing else. A model that is not listed has",
+    "ended, or its price is unverified.",
+    "",
+    "| model | input | output | as of | note | source |",
+    "|---|---|---|---|---|---|",
+    ...Object.entries(CHAT_LIST_PRICES).map(([name, price]) => priceRow(name, price)),
+    "",
   ].join("\n");
 }
 
@@ -118,6 +128,12 @@ function lifeRow(
     .map(({ model, lacks }) => (lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`))
     .join("; ");
   return `| ${[name, verifiedOn, deprecatedOn, ends, successors, source].join(" | ")} |`;
+}
+
+function priceRow(name: string, price: ListPrice): string {
+  const { usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, source, evidence, note = "" } = price;
+  const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
+  return `| ${[name, usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, note, origin].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

@@ -4,7 +4,14 @@ import { inPieces, type SimulatedChat, simulateChat } from "../chat-simulate.ts"
 import { findWrongKey } from "./openai-audio.ts";
 import type { OpenAiChat } from "./openai-chat-request.ts";
 import { judgeOpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
-import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders, shutDown } from "./openai-errors.ts";
+import {
+  decommissioned,
+  openAiError,
+  openAiErrorForStatus,
+  type OpenAiFault,
+  openAiHeaders,
+  shutDown,
+} from "./openai-errors.ts";
 import { isRetired } from "../retired-models.ts";
 import {
   type Alteration,
@@ -56,6 +63,7 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
       code: "model_not_found",
     });
   if (dialect === null && isRetired("openai", modelName, input.nowMs)) return refuse(404, shutDown(modelName));
+  if (dialect === "groq" && isRetired("groq", modelName, input.nowMs)) return refuse(400, decommissioned(modelName));
   const parsed = dialect === "mistral" ? fromMistral(input.json) : { ok: true as const, json: input.json };
   if (!parsed.ok)
     return jsonAnswer(422, {

@@ -39,6 +39,11 @@ export const shutDown = (model: string): OpenAiFault => ({
   message: `The model \`${model}\` has been deprecated, learn more here: https://platform.openai.com/docs/deprecations`,
   code: "model_not_found",
 });
+/** Groq's. */
+export const decommissioned = (model: string): OpenAiFault => ({
+  message: `The model \`${model}\` has been decommissioned and is no longer supported. Please refer to https://console.groq.com/docs/deprecations for a recommendation on which model to use instead.`,
+  code: "model_decommissioned",
+});
 export const tooLarge = (limit: number, received: number): OpenAiFault => ({
   message: `Maximum content size limit (${limit}) exceeded (${received} bytes read)`,
   type: "server_error",

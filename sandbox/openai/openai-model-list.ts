@@ -73,9 +73,13 @@ export const openAiModelsWire: Wire = wire("openai", {
 export function compatibleModelsWire(dialect: ListingDialect): Wire {
   return wire("compatible", {
     errorFor: (status, requestId) => ERRORS[dialect](status, requestId),
-    answer: async (input) => refusalOf(dialect, input) ?? jsonAnswer(200, listOf(SERVED[dialect], dialect)),
+    answer: async (input) =>
+      refusalOf(dialect, input) ?? jsonAnswer(200, listOf(servedOn(dialect, input.nowMs), dialect)),
   });
 }
+
+const servedOn = (dialect: ListingDialect, nowMs: number): readonly string[] =>
+  SERVED[dialect].filter((name) => dialect !== "groq" || !isRetired("groq", name, nowMs));
 
 const ERRORS: { readonly [D in ListingDialect]: Wire["errorFor"] } = {
   openai: openAiErrorForStatus,

@@ -40,6 +40,18 @@ test("providers.sandbox-retirement: anthropic answers 404 not_found_error, for t
   }
 });
 
+test("providers.sandbox-retirement: groq answers 400 model_decommissioned, and another server serves what it has", async () => {
+  const model = "llama-3.3-70b-versatile";
+  const to = (dialect: string) => ({ path: `/compatible/${dialect}/v1/chat/completions` });
+  now = Date.parse("2026-08-15T23:59:59Z");
+  assert.equal((await ask("openai", { model }, to("groq"))).status, 200);
+  now = Date.parse("2026-08-16T00:00:00Z");
+  const refused = await ask("openai", { model }, to("groq"));
+  assert.equal(refused.status, 400);
+  assert.equal(at(refused.json, "error", "code"), "model_decommissioned");
+  assert.equal((await ask("openai", { model }, to("vllm"))).status, 200);
+});
+
 test("providers.sandbox-retirement: gemini answers the old name by the newer model, and says so", async () => {
   now = Date.parse("2026-10-07T23:59:59Z");
   assert.equal(at((await ask("gemini")).json, "modelVersion"), "gemini-3.5-flash");

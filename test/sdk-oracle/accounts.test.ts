@@ -29,7 +29,7 @@ test("providers.sandbox-protocols: anthropic, models.list page by page, and a wr
   const client = (apiKey: string) => new Anthropic({ apiKey, baseURL: sandbox.anthropicUrl, maxRetries: 0 });
   const ids = (await Array.fromAsync(client("sk-ant-oracle").models.list({ limit: 4 }))).map(({ id }) => id);
   assert.ok(ids.includes("claude-opus-5") && ids.includes("claude-haiku-4-5-20251001"));
-  assert.equal(new Set(ids).size, 9);
+  assert.equal(new Set(ids).size, 12);
   await assert.rejects(async () => client("invalid").models.list(), Anthropic.AuthenticationError);
 });
 
@@ -42,7 +42,7 @@ test("providers.sandbox-protocols: gemini, models.list page by page, and a wrong
   const models = await Array.fromAsync(await client("key-oracle").models.list({ config: { pageSize: 3 } }));
   const found = models.find(({ name }) => name === "models/gemini-2.5-pro");
   assert.deepEqual([found?.inputTokenLimit, found?.supportedActions?.[0]], [1_048_576, "generateContent"]);
-  assert.equal(models.length, 9);
+  assert.equal(models.length, 10);
   await assert.rejects(client("invalid").models.list(), (error) => error instanceof ApiError && error.status === 400);
 });
 

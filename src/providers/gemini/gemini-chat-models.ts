@@ -40,13 +40,15 @@ const GEMINI_4: ChatModel = {
 
 const CHANGELOG = "https://ai.google.dev/gemini-api/docs/changelog";
 const DEPRECATIONS = "https://ai.google.dev/gemini-api/docs/deprecations";
-const TRACKER: ModelLife = {
+/** The vendor's page as read by another site on 2026-11-10. */
+const READING: ModelLife = {
   verifiedOn: "2026-11-10",
-  source: `aideprecations, a reading of ${DEPRECATIONS} (second-hand; date of deprecation unverified)`,
+  source:
+    "https://dev.to/aideprecations/what-to-do-before-gemini-25-pro-and-25-flash-are-retired-on-december-1-2026-5gg9 (second-hand; date of deprecation unverified)",
 };
 
 const redirected = (model: string, old: ChatModel, successor: ChatModel): ModelLife => ({
-  ...TRACKER,
+  ...READING,
   redirect: { date: "2026-12-01", evidence: "second_hand", model },
   replacedBy: [chatSuccessor(model, old, successor)],
 });
@@ -72,7 +74,7 @@ export const GEMINI_CHAT_MODELS: Readonly<Record<string, CataloguedChatModel>> =
       replacedBy: [chatSuccessor("gemini-3.6-flash", GEMINI_3, GEMINI_3_6)],
     },
   },
-  "gemini-3.5-flash-lite": { ...GEMINI_3, life: { ...TRACKER, source: `${CHANGELOG}; ${TRACKER.source}` } },
+  "gemini-3.5-flash-lite": { ...GEMINI_3, life: { ...READING, source: `${CHANGELOG}; ${READING.source}` } },
   "gemini-3.6-flash": { ...GEMINI_3_6, life: { verifiedOn: "2026-10-13", source: CHANGELOG } },
   "gemini-3.8-flash": {
     ...GEMINI_3_6,

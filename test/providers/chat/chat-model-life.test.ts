@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answeringModel, BEFORE_ANY_RETIREMENT, isRetired, retirementDate } from "../../../sandbox/retired-models.ts";
 import { CHAT_MODELS } from "../../../src/providers/catalog.ts";
+import { CHAT_LIST_PRICES } from "../../../src/providers/chat-list-prices.ts";
 import type { CataloguedChatModel } from "../../../src/providers/chat/chat-provider.ts";
 
 const KINDS = ["openai", "anthropic", "gemini"] as const;
@@ -40,6 +41,18 @@ test("providers.model-life: a successor is a catalogued model without an announc
     }
     const { redirect } = model.life;
     if (redirect !== undefined) assert.ok(CHAT_MODELS[kind]?.[redirect.model] !== undefined, name);
+  }
+});
+
+test("providers.list-prices: a list price is of a catalogued model, and has a day and a source", () => {
+  for (const [name, price] of Object.entries(CHAT_LIST_PRICES)) {
+    assert.ok(
+      MODELS.some((each) => `${each.kind}/${each.name}` === name),
+      name,
+    );
+    for (const amount of [price.usdPerMillionInputTokens, price.usdPerMillionOutputTokens])
+      assert.match(amount, /^\d+(?:\.\d\d)?$/u, name);
+    assert.ok(isDate(price.asOf) && price.source.startsWith("https://"), name);
   }
 });
 
