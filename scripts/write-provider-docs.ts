@@ -5,6 +5,7 @@ import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-pri
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
 import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
+import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 
 /** "One, two and three". */
@@ -68,6 +69,15 @@ export function providersPage(): string {
     ...speech.flatMap(({ name, model: { life } }) =>
       life === undefined || name.startsWith("sandbox/") ? [] : [lifeRow(name, life)],
     ),
+    "",
+    "### List prices of speech models",
+    "",
+    "In USD per hour of audio, for comparison. The gateway charges what the configuration has under `prices`, and `scribe_v2` as documented there. The price of",
+    "a model that is not listed is unverified.",
+    "",
+    "| model | hour | as of | note | source |",
+    "|---|---|---|---|---|",
+    ...Object.entries(SPEECH_LIST_PRICES).map(([name, price]) => speechPriceRow(name, price)),
     "",
     "## Chat models",
     "",
@@ -134,6 +144,11 @@ function priceRow(name: string, price: ListPrice): string {
   const { usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, source, evidence, note = "" } = price;
   const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
   return `| ${[name, usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, note, origin].join(" | ")} |`;
+}
+
+function speechPriceRow(name: string, { usdPerAudioHour, asOf, source, evidence, note = "" }: SpeechListPrice): string {
+  const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
+  return `| ${[name, usdPerAudioHour, asOf, note, origin].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

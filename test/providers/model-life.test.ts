@@ -5,6 +5,7 @@ import { retirementDate } from "../../sandbox/retired-models.ts";
 import type { Feature } from "../../src/contract/features.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 import { providers } from "../../src/providers/registry.ts";
+import { SPEECH_LIST_PRICES } from "../../src/providers/speech-list-prices.ts";
 import { defaultFile } from "../../src/config/default-configuration.ts";
 
 /** The sandbox's own model has no provider. Its other models are those of the providers. */
@@ -74,5 +75,16 @@ test("providers.model-life, configuration.default-routes: the first speech targe
       [false, undefined, undefined, undefined],
       first.model,
     );
+  }
+});
+
+test("providers.list-prices: every listed price of speech is that of a catalogued model, with a day and a source", () => {
+  for (const [path, { usdPerAudioHour, asOf, source }] of Object.entries(SPEECH_LIST_PRICES)) {
+    assert.ok(
+      MODELS.some(({ kind, name }) => `${kind}/${name}` === path),
+      path,
+    );
+    assert.match(usdPerAudioHour, /^\d+\.\d+$/u);
+    assert.ok(isDate(asOf) && source.length > 10, path);
   }
 });
