@@ -28,7 +28,19 @@ const ENDS = {
     "gpt-5.1-2025-11-13": "2027-04-01",
     "gpt-5.4-nano": "2027-04-01",
     "gpt-5.4-nano-2026-03-17": "2027-04-01",
+    // "Announced shutdown date: 2027-02-26" (npm openai 7.57.0, audio.ts).
+    "whisper-1": "2027-02-26",
+    "gpt-4o-transcribe": "2027-02-26",
+    "gpt-4o-mini-transcribe": "2027-02-26",
+    "gpt-4o-mini-transcribe-2025-12-15": "2027-02-26",
+    "gpt-4o-transcribe-diarize": "2027-02-26",
   },
+  // assemblyai.com/changelog, 2026-09-02.
+  assemblyai: { "universal-3-pro": "2026-09-02" },
+  // elevenlabs.io/docs/changelog/2026/6/8.
+  elevenlabs: { scribe_v1: "2026-07-09" },
+  // docs.mistral.ai, list of models.
+  mistral: { "voxtral-mini-2507": "2026-05-31" },
   anthropic: {
     "claude-sonnet-4-5": "2026-11-30",
     "claude-sonnet-4-5-20250929": "2026-11-30",

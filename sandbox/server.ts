@@ -74,7 +74,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const endpoints = createEndpoints();
   const delays = new Set<AbortController>();
   const runExchange = createExchange({ log, faults, meter, delays, nowMs });
-  const live = createLiveServer({ log, faults, meter, find: findLiveWire });
+  const live = createLiveServer({ log, faults, meter, nowMs, find: findLiveWire });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
 

@@ -5,10 +5,18 @@ import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-pri
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
 import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
+import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
 
 /** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
+
+const LIFE_HEAD = [
+  "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
+  "",
+  "| model | verified on | deprecated on | ends | successors | source |",
+  "|---|---|---|---|---|---|",
+];
 
 export function providersPage(): string {
   const speech = [...providers.values()].flatMap(({ kind, models }) =>
@@ -55,6 +63,22 @@ export function providersPage(): string {
     ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
+    "## Life of speech models",
+    "",
+    ...LIFE_HEAD,
+    ...speech.flatMap(({ name, model: { life } }) =>
+      life === undefined || name.startsWith("sandbox/") ? [] : [lifeRow(name, life)],
+    ),
+    "",
+    "### List prices of speech models",
+    "",
+    "In USD per hour of audio, for comparison. The gateway charges what the configuration has under `prices`, and `scribe_v2` as documented there. The price of",
+    "a model that is not listed is unverified.",
+    "",
+    "| model | hour | as of | note | source |",
+    "|---|---|---|---|---|",
+    ...Object.entries(SPEECH_LIST_PRICES).map(([name, price]) => speechPriceRow(name, price)),
+    "",
     "## Chat models",
     "",
     "Others can be declared under a connection's `models`. A preference that is not marked is dropped, and a warning says so.",
@@ -67,10 +91,7 @@ export function providersPage(): string {
     "",
     "### Life of chat models",
     "",
-    "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
-    "",
-    "| model | verified on | deprecated on | ends | successors | source |",
-    "|---|---|---|---|---|---|",
+    ...LIFE_HEAD,
     ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
       Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
     ),
@@ -123,6 +144,11 @@ function priceRow(name: string, price: ListPrice): string {
   const { usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, source, evidence, note = "" } = price;
   const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
   return `| ${[name, usdPerMillionInputTokens, usdPerMillionOutputTokens, asOf, note, origin].join(" | ")} |`;
+}
+
+function speechPriceRow(name: string, { usdPerAudioHour, asOf, source, evidence, note = "" }: SpeechListPrice): string {
+  const origin = evidence === "vendor" ? source : `${source} (second-hand)`;
+  return `| ${[name, usdPerAudioHour, asOf, note, origin].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

@@ -2,15 +2,17 @@
 // or cannot be simulated, and audio that arrives much faster than real time.
 import { randomUUID } from "node:crypto";
 import { assemblyAiError } from "./assemblyai.ts";
+import { isLanguageCode } from "../languages.ts";
 import type { LiveClose, LivePiece, LiveSession, LiveWire, SampleRate } from "../wire/live-wire.ts";
-import { type Alteration, type Pairs, valueOf } from "../wire/wire.ts";
+import { type Alteration, type Pairs, parseJson, valueOf } from "../wire/wire.ts";
 
 const CONFIDENCE = 0.97;
 const BYTES_PER_SAMPLE = 2;
 const MULTILINGUAL = "universal-streaming-multilingual";
-const MODELS = new Set(["universal-streaming-english", MULTILINGUAL, "u3-rt-pro"]);
+const PRO = new Set(["universal-3-6-pro", "universal-3-5-pro", "u3-rt-pro"]);
+const MODELS = new Set([...PRO, "universal-streaming-english", MULTILINGUAL]);
 const FLAGS = new Set(["format_turns", "speaker_labels", "language_detection"]);
-const PARAMETERS = new Set([...FLAGS, "speech_model", "encoding", "sample_rate", "keyterms_prompt"]);
+const PARAMETERS = new Set([...FLAGS, "speech_model", "encoding", "sample_rate", "keyterms_prompt", "language_codes"]);
 const KEYTERMS = { most: 100, characters: 50 };
 const FRAME_SECONDS = { least: 0.05, most: 1 };
 /** Allows for buffering on the way. The provider's own tolerance is not documented. */
@@ -44,23 +46,28 @@ function findWrongParameter(query: Pairs): string | null {
   if (flag !== undefined) return `${flag[0]} is true or false`;
   const model = valueOf(query, "speech_model") ?? "";
   if (!MODELS.has(model)) return "speech_model is not one that streams";
-  if (valueOf(query, "language_detection") === "true" && model !== MULTILINGUAL) return `${model} detects nothing`;
+  if (valueOf(query, "language_detection") === "true" && model !== MULTILINGUAL && !PRO.has(model))
+    return `${model} detects nothing`;
   if (valueOf(query, "encoding") !== "pcm_s16le") return "The sandbox hears pcm_s16le alone.";
   if (!(Number(valueOf(query, "sample_rate")) >= 8_000)) return "sample_rate is missing";
+  const codes = valueOf(query, "language_codes");
+  if (codes !== null && !PRO.has(model)) return `language_codes does not steer ${model}`;
+  if (codes !== null && !isListOfLanguages(codes)) return "language_codes is a list in JSON, of language codes";
   const terms = valueOf(query, "keyterms_prompt");
   return terms === null || isListOfTerms(terms)
     ? null
     : "keyterms_prompt is a list in JSON, of at most 100 short terms";
 }
 
+function isListOfLanguages(text: string): boolean {
+  const codes = parseJson(text);
+  return Array.isArray(codes) && codes.every((code) => typeof code === "string" && isLanguageCode(code));
+}
+
 function isListOfTerms(text: string): boolean {
-  try {
-    const terms: unknown = JSON.parse(text);
-    const isTerm = (term: unknown): boolean => typeof term === "string" && term.length <= KEYTERMS.characters;
-    return Array.isArray(terms) && terms.length <= KEYTERMS.most && terms.every(isTerm);
-  } catch {
-    return false;
-  }
+  const terms = parseJson(text);
+  const isTerm = (term: unknown): boolean => typeof term === "string" && term.length <= KEYTERMS.characters;
+  return Array.isArray(terms) && terms.length <= KEYTERMS.most && terms.every(isTerm);
 }
 
 function sessionOf(query: Pairs, alteration: Alteration): LiveSession {

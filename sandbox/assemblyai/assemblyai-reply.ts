@@ -105,5 +105,5 @@ function byStart<P extends { readonly start: number }>(pieces: readonly P[]): re
 }
 
 function otherThan(model: string): string {
-  return model === "universal-2" ? "universal-3-pro" : "universal-2";
+  return model === "universal-2" ? "universal-3-5-pro" : "universal-2";
 }

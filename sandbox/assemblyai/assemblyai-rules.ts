@@ -2,11 +2,13 @@
 // cannot be simulated, so that a wrong adapter is noticed.
 import { z } from "zod";
 import { isLanguageCode } from "../languages.ts";
+import { isRetired } from "../retired-models.ts";
 
 export const MAX_UPLOAD_BYTES = 2_200_000_000;
-const UNIVERSAL_3 = ["universal-3-pro", "universal-3-5-pro"];
-/** The newest model has no published table of features: it is treated as a universal-2. */
-const MODELS = [...UNIVERSAL_3, "universal-2", "assemblyai-stt-3-7"];
+const STT_3_7 = "assemblyai-stt-3-7";
+/** The newest model has no published table of features. It is treated as a universal-3, with fewer key terms. */
+const UNIVERSAL_3 = ["universal-3-pro", "universal-3-5-pro", STT_3_7];
+const MODELS = [...UNIVERSAL_3, "universal-2"];
 const UNIVERSAL_3_LANGUAGES: ReadonlySet<string> = new Set(["en", "es", "pt", "fr", "de", "it"]);
 const MAX_TERM_WORDS = 6;
 const MAX_PROMPT_WORDS = 1500;
@@ -23,7 +25,7 @@ const PROFANITY_LANGUAGES = "en es fr de it pt nl hi ja".split(" ");
 
 const submission = z.strictObject({
   audio_url: z.url(),
-  speech_models: z.array(z.enum(MODELS)).min(1),
+  speech_models: z.array(z.string()).min(1),
   language_code: z.string().optional(),
   language_detection: z.boolean().optional(),
   speaker_labels: z.boolean().optional(),
@@ -40,6 +42,8 @@ const submission = z.strictObject({
   punctuate: z.boolean().optional(),
   format_text: z.boolean().optional(),
   filter_profanity: z.boolean().optional(),
+  temperature: z.number().min(0).max(1).optional(),
+  remove_audio_tags: z.enum(["all", "speaker"]).optional(),
   redact_pii: z.boolean().optional(),
   redact_pii_policies: z.array(z.enum(POLICIES)).optional(),
   redact_pii_sub: z.enum(["hash", "entity_name"]).optional(),
@@ -55,13 +59,38 @@ export type AssemblyAiJudgement =
   | { readonly ok: true; readonly asked: AssemblyAiAsked }
   | { readonly ok: false; readonly error: string };
 
-export function judgeSubmission(json: unknown): AssemblyAiJudgement {
+export function judgeSubmission(json: unknown, nowMs: number): AssemblyAiJudgement {
   const parsed = submission.safeParse(json);
   if (!parsed.success) return { ok: false, error: z.prettifyError(parsed.error) };
   const options = parsed.data;
   const model = options.speech_models[0] ?? "";
-  const error = findWrongCombination(options) ?? findWrongTerms(options, model) ?? findWrongLanguage(options, model);
+  const error =
+    findWrongModel(options, nowMs) ??
+    findWrongCombination(options) ??
+    findWrongTerms(options, model) ??
+    findWrongSampling(options, model) ??
+    findWrongLanguage(options, model);
   return error === null ? { ok: true, asked: { audioUrl: options.audio_url, model, options } } : { ok: false, error };
+}
+
+/** Both texts as users of the API report them (2026-05-19 and 2026-07-31). */
+function findWrongModel({ speech_models: models }: Submission, nowMs: number): string | null {
+  const isOffered = (model: string): boolean => MODELS.includes(model) && !isRetired("assemblyai", model, nowMs);
+  if (models.some((model) => !MODELS.includes(model))) {
+    const offered = MODELS.filter(isOffered).map((model) => `"${model}"`);
+    return `"speech_models" must be a non-empty list containing one or more of: ${offered.join(", ")}`;
+  }
+  const retired = models.filter((model) => !isOffered(model)).map((model) => `"${model}"`);
+  return retired.length === 0
+    ? null
+    : `The ${retired.join(", ")} speech model(s) have been deprecated. Use speech_models: ["universal-3-5-pro", "universal-2"] instead.`;
+}
+
+function findWrongSampling(options: Submission, model: string): string | null {
+  const option = options.temperature === undefined ? options.remove_audio_tags : options.temperature;
+  return option !== undefined && !UNIVERSAL_3.includes(model)
+    ? "temperature and remove_audio_tags are not supported by this model"
+    : null;
 }
 
 function findWrongCombination(options: Submission): string | null {
@@ -83,7 +112,7 @@ function findWrongCombination(options: Submission): string | null {
 function findWrongTerms(options: Submission, model: string): string | null {
   const isUniversal3 = UNIVERSAL_3.includes(model);
   const terms = options.keyterms_prompt ?? [];
-  const maxTerms = isUniversal3 ? 1000 : 200;
+  const maxTerms = isUniversal3 && model !== STT_3_7 ? 1000 : 200;
   if (terms.length > maxTerms) return `keyterms_prompt takes at most ${maxTerms} terms`;
   if (terms.some((term) => words(term) > MAX_TERM_WORDS)) return `a keyterm has at most ${MAX_TERM_WORDS} words`;
   if (options.prompt === undefined) return null;

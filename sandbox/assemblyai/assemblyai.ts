@@ -38,7 +38,7 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
   }
 
   async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
-    const verdict = judgeSubmission(input.json);
+    const verdict = judgeSubmission(input.json, input.nowMs);
     if (!verdict.ok) return assemblyAiError(400, verdict.error);
     const { audioUrl } = verdict.asked;
     const uploaded = uploads.get(audioUrl);

@@ -111,7 +111,9 @@ function findWrongLanguage(query: Pairs, model: string, codes: readonly string[]
   const isDetected = codes.length > 0 && codes[0] !== "false";
   const isEnglish = !isDetected && language.split("-")[0] === "en";
   if (language === "multi" && !/^nova-[23]/.test(model)) return "`language=multi` needs nova-2 or nova-3.";
-  if (model.endsWith("-medical") && !isEnglish) return "No such model/language/tier combination found.";
+  const isMedicalMulti = model === "nova-3-medical" && !isDetected && language === "multi";
+  if (model.endsWith("-medical") && !isEnglish && !isMedicalMulti)
+    return "No such model/language/tier combination found.";
   const needsEnglish = valuesOf(query, "redact").some((value) => !NUMBER_REDACTION.has(value));
   // Not documented whether the provider refuses or ignores this. Refusing reveals the mistake.
   return needsEnglish && !isEnglish ? "Entity redaction is only available for English." : null;

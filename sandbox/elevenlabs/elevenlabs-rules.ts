@@ -1,6 +1,7 @@
 // Validates fields of ElevenLabs' `POST /v1/speech-to-text`. Stricter than the provider on purpose [providers.sandbox-refusals]: refuses fields that are
 // undocumented or cannot be simulated, so that a wrong adapter is noticed.
 import { randomUUID } from "node:crypto";
+import { isRetired } from "../retired-models.ts";
 import { invalidField } from "../wire/fastapi-error.ts";
 import { jsonAnswer, type Pairs, valueOf, valuesOf, type WireAnswer } from "../wire/wire.ts";
 
@@ -28,8 +29,8 @@ export type ElevenLabsJudgement =
   | { readonly ok: true; readonly asked: ElevenLabsAsked }
   | { readonly ok: false; readonly refusal: WireAnswer };
 
-export function judgeElevenLabsFields(fields: Pairs, hasFile: boolean): ElevenLabsJudgement {
-  const invalid = findInvalidField(fields, hasFile);
+export function judgeElevenLabsFields(fields: Pairs, hasFile: boolean, nowMs: number): ElevenLabsJudgement {
+  const invalid = findInvalidField(fields, hasFile) ?? findRetiredModel(fields, nowMs);
   if (invalid !== null) return { ok: false, refusal: invalidField(...invalid) };
   const wrong = findWrongTerm(fields) ?? findWrongCombination(fields);
   if (wrong !== null) return { ok: false, refusal: badRequest(...wrong) };
@@ -59,11 +60,18 @@ function findInvalidField(fields: Pairs, hasFile: boolean): readonly [string, st
   return names.has("model_id") ? null : ["model_id", "Field required"];
 }
 
+/** The text for a retired model is not documented: it is that for an unknown one. */
+function findRetiredModel(fields: Pairs, nowMs: number): readonly [string, string] | null {
+  return isRetired("elevenlabs", valueOf(fields, "model_id") ?? "", nowMs)
+    ? ["model_id", "Input should be 'scribe_v2'"]
+    : null;
+}
+
 function wrongValue(name: string, value: string): string | null {
   if (BOOLEANS.has(name)) return ["true", "false"].includes(value) ? null : "Input should be a valid boolean";
   switch (name) {
     case "model_id":
-      return MODELS.has(value) ? null : "Input should be 'scribe_v1' or 'scribe_v2'";
+      return MODELS.has(value) ? null : "Input should be 'scribe_v2'";
     case "language_code":
       return /^[a-z]{2,3}$/u.test(value) ? null : "Not an ISO 639 code";
     case "num_speakers":

@@ -27,7 +27,7 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" 
   async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
     if (input.defect === "too_large") return elevenLabsError(413, "file_too_large", "The file is too large.");
     if (input.defect !== null) return invalidField("file", "Field required");
-    const verdict = judgeElevenLabsFields(input.fields, input.file?.fieldName === "file");
+    const verdict = judgeElevenLabsFields(input.fields, input.file?.fieldName === "file", input.nowMs);
     if (!verdict.ok) return verdict.refusal;
     const unknown = input.query.find(([name, value]) => name !== "enable_logging" || !isBoolean(value));
     if (unknown !== undefined) return invalidField(unknown[0], "Unknown query parameter");

@@ -1,6 +1,7 @@
 // Simulates Gemini with audio: `POST /v1beta/interactions` of the transcription model, and a general model's `generateContent` with one audio part and a `text`
 // field to fill in.
 import { z } from "zod";
+import { answeringModel } from "../retired-models.ts";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";
 import { type SimulatedChannel, simulateMixed } from "../simulate.ts";
@@ -14,7 +15,8 @@ import {
   type WireInput,
 } from "../wire/wire.ts";
 
-const MAX_BODY_BYTES = 20_971_520;
+const MAX_BODY_BYTES = 100_000_000;
+const MAX_TERMS = 1_000;
 const MIME_TYPES = /^audio\/(?:wav|mp3|aiff|aac|ogg|flac)$/u;
 const MORE_MIME_TYPES = /^audio\/(?:wav|mp3|aiff|aac|ogg|flac|mpeg|m4a|l16|opus|alaw|mulaw|webm)$/u;
 const MAX_SECONDS = 3_600;
@@ -86,14 +88,14 @@ async function generate(input: WireInput, alteration: Alteration): Promise<WireA
       totalTokenCount: tokens + channel.words.length,
       promptTokensDetails: [{ modality: "AUDIO", tokenCount: tokens }],
     },
-    modelVersion: model,
+    modelVersion: answeringModel(model, input.nowMs),
     responseId: input.requestId,
   });
 }
 
 const config = z.strictObject({
   language_codes: z.array(z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$/u)).optional(),
-  custom_vocabulary: z.array(z.string().min(1)).optional(),
+  custom_vocabulary: z.array(z.string().min(1)).max(MAX_TERMS).optional(),
   mode: z
     .union([
       z.strictObject({

@@ -1,4 +1,5 @@
 // Simulates Mistral's Voxtral: one JSON format, with word entries instead of segments [providers.sandbox-dialects].
+import { isRetired } from "../retired-models.ts";
 import { invalidField } from "../wire/fastapi-error.ts";
 import { isLanguageCode } from "../languages.ts";
 import { type SimulatedChannel, segmentsOf, simulateMixed } from "../simulate.ts";
@@ -24,6 +25,8 @@ const FIELDS = new Set([
   "timestamp_granularities",
 ]);
 const MAX_BIAS_TERMS = 100;
+/** Earlier models refuse a language together with times. */
+const TAKES_BOTH = /^voxtral-(?:mini|small)-transcribe-3(?:-|$)/u;
 
 export const mistralError = (status: number): WireAnswer =>
   jsonAnswer(status, {
@@ -36,6 +39,8 @@ export const mistralError = (status: number): WireAnswer =>
 
 export async function mistralAnswer(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
   const { fields, file } = input;
+  // The status is documented, the body is not.
+  if (isRetired("mistral", valueOf(fields, "model") ?? "", input.nowMs)) return mistralError(404);
   const fault = findFault(fields);
   if (fault !== null) return invalidField(...fault);
   if (input.defect !== null || file === null || file.fieldName !== "file")
@@ -73,7 +78,7 @@ function findFault(fields: Pairs): readonly [string, string] | null {
   const granularities = valuesOf(fields, "timestamp_granularities");
   if (granularities.some((value) => value !== "word" && value !== "segment"))
     return ["timestamp_granularities", "Input should be 'segment' or 'word'"];
-  if (granularities.length > 0 && language !== null)
+  if (granularities.length > 0 && language !== null && !TAKES_BOTH.test(valueOf(fields, "model") ?? ""))
     return ["timestamp_granularities", "timestamp_granularities cannot be used together with language"];
   if (valueOf(fields, "diarize") === "true" && granularities.length === 0)
     return ["diarize", "diarize needs timestamp_granularities"];

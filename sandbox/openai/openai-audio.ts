@@ -5,8 +5,10 @@ import {
   openAiError,
   openAiErrorForStatus,
   type OpenAiFault,
+  shutDown,
   tooLarge,
 } from "./openai-errors.ts";
+import { isRetired } from "../retired-models.ts";
 import { anyWhisper, findModel } from "./openai-models.ts";
 import { openAiReply } from "./openai-reply.ts";
 import { findWrongAudio, judgeOpenAiFields } from "./openai-rules.ts";
@@ -46,6 +48,8 @@ export function openAiWire({ name, task }: OpenAiOptions): Wire {
         code: "model_not_found",
       });
     }
+    // A compatible server keeps its own models.
+    if (!isCompatible && isRetired("openai", modelName, input.nowMs)) return refuse(404, shutDown(modelName));
     if (file === null || file.fieldName !== "file")
       return refuse(400, {
         message: "Missing required parameter: 'file'.",

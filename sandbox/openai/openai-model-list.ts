@@ -19,7 +19,13 @@ const SERVED = {
   speaches: ["Systran/faster-whisper-small", "Systran/faster-distil-whisper-large-v3"],
   vllm: ["openai/whisper-large-v3-turbo"],
   groq: ["whisper-large-v3", "whisper-large-v3-turbo", "llama-3.3-70b-versatile"],
-  mistral: ["voxtral-mini-latest", "voxtral-small-latest", "mistral-large-latest"],
+  mistral: [
+    "voxtral-mini-transcribe-3",
+    "voxtral-small-transcribe-3",
+    "voxtral-mini-latest",
+    "voxtral-small-latest",
+    "mistral-large-latest",
+  ],
 } as const;
 type ListingDialect = keyof typeof SERVED;
 export const LISTING_DIALECTS = Object.keys(SERVED) as readonly ListingDialect[];

@@ -15,6 +15,7 @@ interface LiveParts {
   readonly log: CallLog;
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
+  readonly nowMs: () => number;
   readonly find: (path: string) => LiveWire | null;
 }
 
@@ -47,7 +48,7 @@ export function createLiveServer(parts: LiveParts): LiveServer {
     const opening =
       replacement?.kind === "status"
         ? ({ ok: false, answer: statusAnswer(wire, replacement, requestId) } as const)
-        : wire.open({ requestId, headers: request.headers, query }, trouble.alteration);
+        : wire.open({ requestId, nowMs: parts.nowMs(), headers: request.headers, query }, trouble.alteration);
     if (!opening.ok) {
       note(call, opening.answer.status);
       return refuse(socket, opening.answer);

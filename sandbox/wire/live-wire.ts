@@ -22,6 +22,8 @@ export interface SampleRate {
 
 export interface LiveInput {
   readonly requestId: string;
+  /** When the socket was opened, by the sandbox's clock. */
+  readonly nowMs: number;
   readonly headers: IncomingHttpHeaders;
   readonly query: Pairs;
 }

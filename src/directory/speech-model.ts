@@ -18,11 +18,12 @@ export function speechModel(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
+  const dialect = declared?.dialect == null ? {} : { dialect: declared.dialect };
   const catalogueModel = ownProperty(provider.models, name);
   const configuredModel =
     catalogueModel === undefined
       ? undefined
-      : (provider.configured?.(name, catalogueModel, settings) ?? catalogueModel);
+      : (provider.configured?.(name, catalogueModel, { ...dialect, ...settings }) ?? catalogueModel);
   if (declared === undefined) return configuredModel ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
   const base = configuredModel ?? provider.unknownModel ?? NOTHING;
@@ -37,7 +38,6 @@ export function speechModel(
         : declared.languages.map(primarySubtag),
     defaultLanguage: declared.defaultLanguage ?? base.defaultLanguage,
   };
-  const dialect = declared.dialect === null ? {} : { dialect: declared.dialect };
   return dropUnsupported(provider, name, model, { ...dialect, ...settings });
 }
 

@@ -49,6 +49,9 @@ export interface SpeechModel {
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
 
+/** A built-in model, of which it is known when it was checked and when it ends [providers.model-life]. */
+export type CataloguedSpeechModel = SpeechModel & { readonly life: ModelLife };
+
 export interface SpeechLimits {
   readonly maxBytes?: number;
   readonly maxSeconds?: number;

@@ -375,9 +375,10 @@ test("configuration.default-routes: without a file the app is routed to the keys
         "speech",
         [
           "nova-3",
-          "universal-3-pro",
+          "assemblyai-stt-3-7",
           "universal-2",
           "scribe_v2",
+          "gpt-transcribe",
           "gpt-4o-transcribe-diarize",
           "whisper-1",
           "whisper-1",

@@ -291,7 +291,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
     ],
     routes: ["aa", "slow"].map((id) => ({
       id,
-      targets: [{ connection: id === "aa" ? "aa" : "aa-slow", model: "universal-3-pro" }],
+      targets: [{ connection: id === "aa" ? "aa" : "aa-slow", model: "universal-3-5-pro" }],
     })),
     workspaces: [
       {

@@ -326,9 +326,23 @@ test("providers.request-content, providers.run-before-poll: assemblyai, upload, 
   assert.equal(upload?.headers["content-length"], String(AUDIO_BYTES.byteLength));
   assert.deepEqual(JSON.parse(String(submission?.body)), {
     audio_url: UPLOADED.upload_url,
-    speech_models: ["universal-3-pro"],
+    speech_models: ["assemblyai-stt-3-7"],
     language_code: "en_us",
   });
+});
+
+test("providers.settings: assemblyai, temperature and the removal of tags reach every model but universal-2, which does not accept them", () => {
+  const settings = { temperature: 0.2, remove_audio_tags: "all" };
+  assert.equal(assemblyai.settings.safeParse(settings).success, true);
+  assert.equal(assemblyai.settings.safeParse({ remove_audio_tags: "none" }).success, false);
+  for (const golden of ASSEMBLYAI_GOLDEN) {
+    const { speech, target } = targetOf(assemblyai, { ...golden, settings });
+    const result = assemblyai.plan(requestFor(speech, {}), target);
+    assert.ok(result.ok && result.plan.kind === "json");
+    const { temperature, remove_audio_tags: tags } = result.plan.body;
+    const expected = golden.model === "universal-2" ? [undefined, undefined] : [0.2, "all"];
+    assert.deepEqual([temperature, tags], expected, golden.model);
+  }
 });
 
 test("providers.no-credential: assemblyai, a server without a credential gets no authorization header", async (t) => {

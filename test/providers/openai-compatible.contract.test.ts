@@ -255,12 +255,40 @@ test("providers.preference-named: mistral, a language sent together with times i
   ]);
 });
 
-test("providers.keyterm-encoding: mistral, a term of several words is one term: joined as documented, not split", () => {
-  const { speech, target } = targetOf(openaiCompatible, MISTRAL);
-  const result = openaiCompatible.plan(requestFor(speech, { keyterms: ["Acme, Inc.", "New  York"] }), target);
-  assert.ok(result.ok && result.plan.kind === "multipart");
-  assert.deepEqual(result.plan.fields.slice(1), [
-    ["context_bias", "Acme_Inc."],
-    ["context_bias", "New_York"],
-  ]);
+test("providers.preference-named: mistral, voxtral 3 accepts a language together with times", () => {
+  for (const model of ["voxtral-mini-transcribe-3", "voxtral-small-transcribe-3-0"]) {
+    const speech = openaiCompatible.models[model];
+    assert.ok(speech);
+    const language = { kind: "asked", tag: "de" } as const;
+    // The name implies the dialect.
+    const target = { model, speech, settings: {} };
+    const result = openaiCompatible.plan(requestFor(speech, { words: true, language }), target);
+    assert.ok(result.ok && result.plan.kind === "multipart");
+    assert.deepEqual(result.dropped, []);
+    assert.deepEqual(result.plan.fields, [
+      ["model", model],
+      ["language", "de"],
+      ["timestamp_granularities", "word"],
+    ]);
+  }
+});
+
+test("providers.configured-model: voxtral 3 on a server with another dialect is a model of which nothing is known", () => {
+  const model = openaiCompatible.models["voxtral-mini-transcribe-3"];
+  assert.ok(model);
+  const { configured, unknownModel } = openaiCompatible;
+  assert.equal(configured?.("voxtral-mini-transcribe-3", model, { dialect: "vllm" }), unknownModel);
+  assert.equal(configured?.("voxtral-mini-transcribe-3", model, {}), model);
+});
+
+test("providers.keyterm-encoding, providers.model-limits: mistral, at most 100 terms without blanks and commas: others make the target lack keyterms_limit", () => {
+  for (const golden of [MISTRAL, { ...MISTRAL, model: "voxtral-mini-transcribe-3" }]) {
+    const { speech, target } = targetOf(openaiCompatible, golden);
+    const planned = (keyterms: readonly string[]) => openaiCompatible.plan(requestFor(speech, { keyterms }), target);
+    for (const terms of [["New York"], ["Acme,Inc."], ["a\tb"], Array.from({ length: 101 }, (_, at) => `t${at}`)])
+      assert.deepEqual(planned(terms), { ok: false, missing: ["keyterms_limit"] }, terms[0]);
+    const result = planned([" Zürich "]);
+    assert.ok(result.ok && result.plan.kind === "multipart");
+    assert.deepEqual(result.plan.fields.slice(1), [["context_bias", "Zürich"]]);
+  }
 });

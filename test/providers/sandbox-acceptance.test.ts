@@ -34,7 +34,8 @@ import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { targetOf } from "./suites/subject.ts";
 import { testReplies } from "../harness/replies.ts";
 
-const server = await startSandbox();
+/** A day on which every model of the catalogue was still accepted. */
+const server = await startSandbox({ nowMs: () => Date.parse("2026-05-01T12:00:00Z") });
 const outbound = createOutbound();
 test.after(async () => {
   await outbound.destroy();

@@ -2,6 +2,7 @@
 // them; deadlines pass because their clock is moved.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { WebSocket } from "ws";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
@@ -21,6 +22,7 @@ import {
   type Script,
   type Subject,
   say,
+  transcript,
 } from "./suites/socket-suite.ts";
 import { outboundFor } from "./suites/wire-suite.ts";
 
@@ -38,6 +40,52 @@ const SUBJECTS = [
   ...streaming(sandbox, startsWith("assemblyai/"), ASSEMBLYAI),
 ];
 const DEADLINE_MS = 10_000;
+
+/** Types that no documentation has, with contents that would be an error in another message, and what is no message at all. */
+const UNKNOWN: readonly unknown[] = [
+  { type: "SomethingNew", error: "model_deprecated", err_code: "NEW", err_msg: "new", error_code: 4000, detail: "new" },
+  { type: "committed_transcript_entities", transcript: 7, words: "none", end_of_turn: "no" },
+  { message_type: "final_transcript", text: "Not this protocol's." },
+  { type: 7 },
+  {},
+  [],
+  ["Results"],
+  "text",
+  7,
+  null,
+];
+
+for (const subject of SUBJECTS) {
+  test(`providers.unknown-messages: ${subject.provider.kind}/${subject.golden?.model}'s socket, messages of unknown types at any moment end nothing and change nothing`, async (t) => {
+    const speak = (client: WebSocket): void => {
+      for (const message of UNKNOWN) client.send(JSON.stringify(message));
+    };
+    const { url } = await provider(t, {
+      onOpen: speak,
+      onAudio: speak,
+      onFinish: (client) => {
+        for (const message of subject.messages) {
+          speak(client);
+          say(client, [message]);
+        }
+        client.close(1000);
+      },
+    });
+    const { transcript: whole } = await transcript(t, subject, url);
+    assert.equal(whole.text, "Hello.");
+  });
+}
+
+test("providers.unknown-messages: deepgram, KeytermsNotSupported is a warning after which the stream continues", async (t) => {
+  const { url } = await provider(t, {
+    onFinish: (client) => {
+      const error = { type: "Error", code: "KeytermsNotSupported", description: PROVIDER_TEXT, err_code: "SOME_CODE" };
+      say(client, [error, ...DEEPGRAM.messages]);
+      client.close(1000);
+    },
+  });
+  assert.equal((await transcript(t, DEEPGRAM, url)).transcript.text, "Hello.");
+});
 
 test("providers.failure-kinds: every model that streams over a socket fails as the first of its provider does", async (t) => {
   let script: Script = {};

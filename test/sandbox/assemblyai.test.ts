@@ -5,13 +5,15 @@ import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { wav } from "./wav.ts";
 
 let sandbox: Sandbox;
+let nowMs = Date.parse("2026-11-26T12:00:00Z");
 before(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startSandbox({ nowMs: () => nowMs });
 });
 after(() => sandbox.close());
 beforeEach(() => {
   sandbox.clearFaults();
   sandbox.clearCalls();
+  nowMs = Date.parse("2026-11-26T12:00:00Z");
 });
 
 interface Answer {
@@ -34,7 +36,7 @@ async function call(
 
 async function submit(options: object, audio: Buffer<ArrayBuffer> = wav(2.5, 2)): Promise<Answer> {
   const { json } = await call("POST", "/v2/upload", audio);
-  const body = { audio_url: json["upload_url"], speech_models: ["universal-3-pro"], ...options };
+  const body = { audio_url: json["upload_url"], speech_models: ["universal-3-5-pro"], ...options };
   return call("POST", "/v2/transcript", JSON.stringify(body));
 }
 
@@ -53,6 +55,13 @@ const REFUSED: readonly (readonly [why: string, options: object, error: RegExp])
   ["an unknown model", { speech_models: ["universal-9"] }, /speech_models/],
   ["a language and its detection", { language_code: "en", language_detection: true }, /together/],
   ["terms and prompt", { keyterms_prompt: ["a"], prompt: "b" }, /together/],
+  [
+    "a temperature for universal-2",
+    { speech_models: ["universal-2"], temperature: 0.2 },
+    /not supported by this model/,
+  ],
+  ["a temperature above 1", { temperature: 1.5 }, /temperature/],
+  ["201 terms for assemblyai-stt-3-7", { speech_models: ["assemblyai-stt-3-7"], keyterms_prompt: terms(201) }, /200/],
   ["a prompt for universal-2", { speech_models: ["universal-2"], prompt: "b" }, /prompt is not supported/],
   ["a prompt of 1,501 words", { prompt: words(1501) }, /1500 words/],
   ["1,001 terms", { keyterms_prompt: terms(1001) }, /at most 1000 terms/],
@@ -67,7 +76,7 @@ const REFUSED: readonly (readonly [why: string, options: object, error: RegExp])
     /needs format_text/,
   ],
   ["a bound on speakers without labels", { speaker_options: { max_speakers_expected: 2 } }, /needs speaker_labels/],
-  ["a language the model lacks", { language_code: "ja" }, /not available in this language: universal-3-pro/],
+  ["a language the model lacks", { language_code: "ja" }, /not available in this language: universal-3-5-pro/],
   [
     "a feature the language lacks",
     { speech_models: ["universal-2"], language_code: "sw", filter_profanity: true },
@@ -81,6 +90,21 @@ for (const [why, options, error] of REFUSED) {
     assert.match(String(answer.json["error"]), error);
   });
 }
+
+test("providers.sandbox-retirement: assemblyai, universal-3-pro is refused in the provider's words from 2026-09-02 on, by the sandbox's clock", async () => {
+  const retired = { speech_models: ["universal-3-pro"] };
+  nowMs = Date.parse("2026-09-01T23:59:59Z");
+  assert.equal((await submit(retired)).status, 200);
+  nowMs = Date.parse("2026-09-02T00:00:00Z");
+  assert.deepEqual(await submit(retired), {
+    status: 400,
+    json: {
+      error:
+        'The "universal-3-pro" speech model(s) have been deprecated. Use speech_models: ["universal-3-5-pro", "universal-2"] instead.',
+    },
+  });
+  assert.doesNotMatch(String((await submit({ speech_models: ["universal-9"] })).json["error"]), /universal-3-pro/);
+});
 
 for (const key of ["", "invalid", "Bearer aa-wire"]) {
   test(`providers.sandbox-refusals: assemblyai, the bare key is the credential, "${key}" is none: 401`, async () => {

@@ -64,7 +64,12 @@ const REFUSED: readonly (readonly [why: string, query: string, code: string, mes
     /detect_language/,
   ],
   ["a language is a BCP-47 tag", "model=nova-3&language=english", "INVALID_QUERY_PARAMETER", /BCP-47/],
-  ["nova-3-medical is English only", "model=nova-3-medical&language=de", "INVALID_QUERY_PARAMETER", /combination/],
+  [
+    "nova-3-medical knows English and multi",
+    "model=nova-3-medical&language=de",
+    "INVALID_QUERY_PARAMETER",
+    /combination/,
+  ],
   [
     "callbacks are not simulated and say so",
     "model=nova-3&callback=http://127.0.0.1/",

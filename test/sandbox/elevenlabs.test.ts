@@ -5,8 +5,11 @@ import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { wav } from "./wav.ts";
 
 let sandbox: Sandbox;
+/** A day on which scribe_v1 was still accepted. */
+const BEFORE_END_MS = Date.parse("2026-07-08T23:59:59Z");
+let nowMs = BEFORE_END_MS;
 before(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startSandbox({ nowMs: () => nowMs });
 });
 after(() => sandbox.close());
 beforeEach(() => {
@@ -47,6 +50,15 @@ for (const [why, fields, field] of INVALID) {
     assert.deepEqual((json["detail"] as { loc: string[] }[])[0]?.loc, ["body", field]);
   });
 }
+
+test("providers.sandbox-retirement: elevenlabs, scribe_v1 is refused from 2026-07-09 on, by the sandbox's clock", async () => {
+  assert.equal((await convert([V1])).status, 200);
+  nowMs = Date.parse("2026-07-09T00:00:00Z");
+  const [old, current] = [await convert([V1]), await convert([V2])];
+  nowMs = BEFORE_END_MS;
+  assert.deepEqual([old.status, current.status], [422, 200]);
+  assert.deepEqual((old.json["detail"] as { loc: string[] }[])[0]?.loc, ["body", "model_id"]);
+});
 
 const REFUSED: readonly (readonly [why: string, fields: Fields, param: string])[] = [
   ["1,001 terms", [V2, ...many("keyterms", 1001)], "keyterms"],

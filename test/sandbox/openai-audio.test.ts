@@ -24,6 +24,28 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "gpt-4o-transcribe-diarize": ["json", "text", "diarized_json"],
   "gpt-transcribe": ["json", "text"],
 };
+test("providers.sandbox-retirement: openai, its older models are refused from 2027-02-26 on and no longer listed, by the sandbox's clock", async () => {
+  let nowMs = Date.parse("2027-02-25T23:59:59Z");
+  const own = await startSandbox({ nowMs: () => nowMs });
+  const ask = (model: string) => transcribe(own.openaiUrl, [["model", model]]);
+  const listed = async (): Promise<{ id: string; shutdown_date: string | null }[]> => {
+    const headers = { authorization: "Bearer sk-wire" };
+    const { data } = (await (await fetch(`${own.openaiUrl}/models`, { headers })).json()) as {
+      data: { id: string; shutdown_date: string | null }[];
+    };
+    return data;
+  };
+  assert.equal((await ask("whisper-1")).status, 200);
+  assert.equal((await listed()).find(({ id }) => id === "whisper-1")?.shutdown_date, "2027-02-26");
+  nowMs = Date.parse("2027-02-26T00:00:00Z");
+  const refused = await ask("whisper-1");
+  assert.equal(refused.status, 404);
+  assert.match(JSON.stringify(refused), /has been deprecated.*model_not_found/u);
+  assert.equal((await ask("gpt-transcribe")).status, 200);
+  assert.ok(!(await listed()).some(({ id }) => id === "whisper-1"));
+  await own.close();
+});
+
 for (const [model, allowed] of Object.entries(ALLOWED)) {
   test(`providers.sandbox-refusals: openai, ${model} answers ${allowed.join(", ")} and refuses the other formats with unsupported_value`, async () => {
     for (const format of FORMATS) {

@@ -19,7 +19,7 @@ beforeEach(() => {
 const client = (apiKey = "aa-oracle"): AssemblyAI => new AssemblyAI({ apiKey, baseUrl: sandbox.assemblyaiUrl });
 
 function transcribe(options: Omit<TranscribeParams, "audio" | "audio_url">, audio = wav(10)): Promise<Transcript> {
-  const params = { speech_models: ["universal-3-pro"], ...options, audio } as TranscribeParams;
+  const params = { speech_models: ["universal-3-5-pro"], ...options, audio } as TranscribeParams;
   return client().transcripts.transcribe(params, { pollingInterval: 1 });
 }
 
@@ -31,7 +31,7 @@ test("providers.sandbox-protocols: assemblyai, upload, submit and poll: transcri
   assert.equal(transcript.words?.length, 5);
   assert.equal(transcript.words?.at(-1)?.end, 10_000);
   assert.equal(transcript.audio_duration, 10);
-  assert.equal((transcript as { speech_model_used?: string }).speech_model_used, "universal-3-pro");
+  assert.equal((transcript as { speech_model_used?: string }).speech_model_used, "universal-3-5-pro");
   assert.deepEqual(
     sandbox.calls.map(({ method, path }) => `${method} ${path.split("/").slice(0, 4).join("/")}`),
     [

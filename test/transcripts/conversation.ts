@@ -175,7 +175,7 @@ export function asAssemblyAi(conversation: Conversation, asked: Asked): object {
     text: turns.map(({ text }) => text).join(" "),
     audio_duration: Math.round(conversation.durationSeconds),
     language_code: "en_us",
-    speech_model_used: "universal-3-pro",
+    speech_model_used: "universal-3-5-pro",
     ...(asked.multichannel ? { audio_channels: conversation.channels } : {}),
     words: byStart(conversation.words).map(piece),
     utterances: asked.diarization || asked.multichannel ? turns.map(piece) : null,

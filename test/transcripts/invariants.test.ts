@@ -32,7 +32,7 @@ const WHISPER_CPP: SpeechModel = {
 
 const TELLERS: readonly Teller[] = [
   { ...catalogued(deepgram, "nova-3"), maxChannels: 3, wishes: anything, reply: asDeepgram },
-  { ...catalogued(assemblyai, "universal-3-pro"), maxChannels: 3, wishes: anything, reply: asAssemblyAi },
+  { ...catalogued(assemblyai, "universal-3-5-pro"), maxChannels: 3, wishes: anything, reply: asAssemblyAi },
   { ...catalogued(elevenlabs, "scribe_v2"), maxChannels: 3, wishes: speakersOrChannels, reply: asElevenLabs },
   {
     ...catalogued(googleSpeech, "chirp_2"),

@@ -1,6 +1,7 @@
-// AssemblyAI's streaming adapter: wss …/v3/ws, PCM in frames of 100 ms, at most in real time (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are
+// AssemblyAI's streaming adapter: wss …/v3/ws, PCM in frames of 100 ms, at most in real time (assemblyai.com/docs/streaming, checked 2026-11-26). Its turns are
 // assembled into the transcript object that a file would have had.
 import { gapBetween, joinWords } from "../../lib/text/join-words.ts";
+import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { supportsPreference, unmetFeatures } from "../asked-features.ts";
@@ -43,16 +44,26 @@ export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarge
     ["format_turns", "true"],
   ];
   if (detects) query.push(["language_detection", "true"]);
+  const steered = request.language.kind === "asked" && supportsPreference(target, "language");
+  if (request.language.kind === "asked" && steered)
+    query.push(["language_codes", JSON.stringify([primarySubtag(request.language.tag)])]);
   if (request.diarization) query.push(["speaker_labels", "true"]);
   if (request.keyterms.length > 0) query.push(["keyterms_prompt", JSON.stringify(request.keyterms)]);
-  return { ok: true, plan: { kind: "raw", path: PATH, query }, dropped: droppedPreferences(request, detects) };
+  return {
+    ok: true,
+    plan: { kind: "raw", path: PATH, query },
+    dropped: droppedPreferences(request, { detects, steered }),
+  };
 }
 
-/** The model's name determines its languages, and there is no parameter for one. */
-function droppedPreferences(request: SpeechRequest, detects: boolean): readonly Preference[] {
+/** The name of an older model determines its languages, and there is no parameter for one. */
+function droppedPreferences(
+  request: SpeechRequest,
+  { detects, steered }: { readonly detects: boolean; readonly steered: boolean },
+): readonly Preference[] {
   const dropped: Preference[] = [];
   if (request.language.kind === "detect" && !detects) dropped.push("detect_language");
-  if (request.language.kind === "asked") dropped.push("language");
+  if (request.language.kind === "asked" && !steered) dropped.push("language");
   if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
   if (request.smartFormatting !== null) dropped.push("smart_formatting");
   if (request.prompt !== null) dropped.push("prompt");
@@ -129,13 +140,12 @@ const turn = z.object({
 });
 type Turn = z.infer<typeof turn>;
 const termination = z.object({ type: z.literal("Termination"), audio_duration_seconds: z.unknown().optional() });
-/**
- * Messages of other types are ignored, as the provider may add some. One of them corrects earlier speaker labels: what a caller already received is not
- * changed.
- */
+/** A message of another type corrects earlier speaker labels: what a caller already received is not changed. */
 const messageSchema = z.discriminatedUnion("type", [begin, turn, termination]);
-const TYPES: ReadonlySet<string> = new Set(messageSchema.options.map(({ shape }) => shape.type.value));
 const failed = z.object({ type: z.literal("Error"), error_code: z.number(), error: z.string().catch("") });
+
+const isMessage = z.object({ type: z.enum(["Begin", "Turn", "Termination"]) });
+const TYPES: ReadonlySet<string> = new Set([...isMessage.shape.type.options, "Error"]);
 
 type Piece = Exclude<SpeechEvent, { type: "end" }>;
 
@@ -162,13 +172,13 @@ function createReader(): LiveReader {
     return turn === null ? [] : piecesOf(turn);
   }
   return {
+    types: TYPES,
     failure: (message) => {
       const { data } = failed.safeParse(message);
       return data === undefined ? null : failureOf(data.error_code, data.error);
     },
     read: (message) => {
-      const type = z.object({ type: z.string() }).safeParse(message).data?.type ?? "";
-      if (!TYPES.has(type)) return [];
+      if (!isMessage.safeParse(message).success) return [];
       const { data, success } = messageSchema.safeParse(message);
       if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
       if (data.type === "Begin") {

@@ -1,5 +1,5 @@
-// Capabilities of AssemblyAI's models, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
-import type { FeatureSupport, SpeechModel } from "../provider.ts";
+// Capabilities of AssemblyAI's models, as data (assemblyai.com/docs, checked 2026-11-26; providers/matrix.json).
+import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
 
 /** docs/faq/what-languages-do-you-support-, read 2026-11-21. The page of Universal-3.5 lists 18: those beyond the six stay refused. */
 const UNIVERSAL_3_LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
@@ -11,6 +11,12 @@ const UNIVERSAL_2_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
     " ",
   );
+/**
+ * Universal-3.6 live: the vendor's page says 32 languages and its list could not be read. This list of 32 is that of a public client (2026-11), so it is
+ * second-hand: a wrong entry costs one attempt.
+ */
+const UNIVERSAL_3_6_LIVE_LANGUAGES =
+  "af ar ca da de en es et fa fi fr gl he hi it ja ko mr nl nn no pt ro ru sv tr ur vi xh yue zh zu".split(" ");
 /**
  * Listed for redaction in every version of its page. With an explicit language an unsupported feature is a 400, so a wrong entry costs one attempt. With
  * detection it is silently ignored, which is why an unknown language satisfies no condition here.
@@ -58,6 +64,14 @@ const UNIVERSAL_3: SpeechModel = {
   languagesFrom: "its FAQ of languages",
 };
 
+/** Also accepts a temperature and the removal of audio tags, as settings of a target. */
+const STT_3_7: SpeechModel = {
+  ...UNIVERSAL_3,
+  // Its own count of key terms is not documented: that of universal-2 is the smallest of any model.
+  limits: { ...UNIVERSAL_3.limits, keyterms: { maxTerms: 200, maxTermWords: 6 } },
+  languagesFrom: "those of universal-3-pro; its own list could not be verified, and other languages need universal-2",
+};
+
 /**
  * Models of the WebSocket API (docs/streaming: models, keyterms-prompting, diarization). Profanity filter and redaction exist there too, under conditions that
  * are not documented for every model.
@@ -82,11 +96,63 @@ function streaming(languages: readonly string[]): SpeechModel {
   };
 }
 
-export const ASSEMBLYAI_MODELS: Readonly<Record<string, SpeechModel>> = {
-  "universal-3-pro": UNIVERSAL_3,
-  "universal-3-5-pro": { ...UNIVERSAL_3, languagesFrom: "those of universal-3-pro; its own page says 18" },
-  "universal-2": UNIVERSAL_2,
-  "u3-rt-pro": streaming(UNIVERSAL_3_LANGUAGES),
-  "universal-streaming-english": streaming(["en"]),
-  "universal-streaming-multilingual": { ...streaming(UNIVERSAL_3_LANGUAGES), preferences: ["detect_language"] },
+const STREAMING_PAGE = "assemblyai.com/docs/streaming, model selection (undated, not before 2026-09-02)";
+
+export const ASSEMBLYAI_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  "assemblyai-stt-3-7": {
+    ...STT_3_7,
+    life: { verifiedOn: "2026-11-22", source: "assemblyai.com/docs, migration guide to assemblyai-stt-3-7" },
+  },
+  "universal-3-5-pro": {
+    ...UNIVERSAL_3,
+    languagesFrom: "those of universal-3-pro; its own page says 18",
+    life: {
+      verifiedOn: "2026-11-20",
+      source: "assemblyai.com/docs, migration guide to assemblyai-stt-3-7 (no end; AI SDK 3.0.85 calls it deprecated)",
+      replacedBy: [{ model: "assemblyai-stt-3-7", lacks: [] }],
+    },
+  },
+  "universal-3-pro": {
+    ...UNIVERSAL_3,
+    life: {
+      verifiedOn: "2026-11-20",
+      source: "assemblyai.com/changelog, 2026-09-02 (the migration guide disagrees: no retirement)",
+      endsOn: { date: "2026-09-02", evidence: "vendor" },
+      replacedBy: [
+        { model: "universal-3-5-pro", lacks: [] },
+        { model: "assemblyai-stt-3-7", lacks: [] },
+      ],
+    },
+  },
+  "universal-2": {
+    ...UNIVERSAL_2,
+    life: { verifiedOn: "2026-11-20", source: "assemblyai.com/docs, migration guide to assemblyai-stt-3-7" },
+  },
+  "universal-3-6-pro": {
+    ...streaming(UNIVERSAL_3_6_LIVE_LANGUAGES),
+    // It switches between languages by itself: a language steers it, and detection makes it report what it heard (livekit/agents#6219, #7100).
+    preferences: ["detect_language", "language"],
+    languagesFrom: "a public client's list of 32, the number on its own page",
+    life: { verifiedOn: "2026-10-07", source: `${STREAMING_PAGE}; livekit/agents#7100` },
+  },
+  // The live model `universal-3-5-pro` has the name of a model for files, which has other features. It is not offered.
+  "universal-streaming-english": {
+    ...streaming(["en"]),
+    life: { verifiedOn: "2026-09-02", source: STREAMING_PAGE },
+  },
+  "universal-streaming-multilingual": {
+    ...streaming(UNIVERSAL_3_LANGUAGES),
+    preferences: ["detect_language"],
+    life: { verifiedOn: "2026-09-02", source: STREAMING_PAGE },
+  },
+  "u3-rt-pro": {
+    ...streaming(UNIVERSAL_3_LANGUAGES),
+    life: {
+      // Only a name: another model has answered under it since this day, and no message says so.
+      verifiedOn: "2026-09-26",
+      source: "assemblyai.com/changelog, 2026-09-02; npm assemblyai@4.41.5, which still has the name",
+      redirect: { date: "2026-09-02", evidence: "vendor", model: "universal-3-5-pro" },
+      replacedBy: [{ model: "universal-3-6-pro", lacks: [] }],
+    },
+  },
 };

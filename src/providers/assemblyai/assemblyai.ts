@@ -1,4 +1,4 @@
-// The adapter of AssemblyAI's pre-recorded API: upload, submit, poll, delete (assemblyai.com/docs, checked 2026-11-20). A transcript repeats every option of
+// The adapter of AssemblyAI's pre-recorded API: upload, submit, poll, delete (assemblyai.com/docs, checked 2026-11-26). A transcript repeats every option of
 // its run, so silently ignored ones are detected. Streams use a WebSocket and other models.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
@@ -23,10 +23,24 @@ import type {
 import { receiptsFor, saidInText } from "../receipts.ts";
 import { transcribeRemotely } from "../wire/run-remote.ts";
 
+const settings = z.strictObject({
+  temperature: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe("How random the result is; not for universal-2 (default: the provider's).")
+    .optional(),
+  remove_audio_tags: z
+    .enum(["all", "speaker"])
+    .describe("Removes tags such as [MUSIC] from the text; not for universal-2.")
+    .optional(),
+});
+const readSettings = settings.strip().catch({});
+
 export const assemblyai: SpeechProvider = {
   kind: "assemblyai",
   models: ASSEMBLYAI_MODELS,
-  settings: z.strictObject({}),
+  settings,
   defaultBaseUrl: "https://api.assemblyai.com",
   plan: planAssemblyAi,
   transcribe: (plan, audio, io) => transcribeRemotely(assemblyaiRemote, plan, audio, io),
@@ -55,6 +69,7 @@ function planAssemblyAi(request: SpeechRequest, target: SpeechTarget): PlanResul
     ...speakerOptions(request, target, dropped),
     ...(request.multichannel ? { multichannel: true } : {}),
     ...vocabularyOptions(request, target, dropped),
+    ...samplingOptions(target),
     ...formattingOptions(request, target, dropped),
     ...(request.profanityFilter ? { filter_profanity: true } : {}),
     ...(request.redaction.length > 0
@@ -112,6 +127,11 @@ function vocabularyOptions(request: SpeechRequest, target: SpeechTarget, dropped
   if (prompt !== null && !fits) dropped.push("prompt");
   if (keyterms.length > 0) return { keyterms_prompt: keyterms };
   return fits ? { prompt } : {};
+}
+
+/** Settings may be those of a profile, which also apply to its targets that do not accept them. */
+function samplingOptions({ model, settings: given }: SpeechTarget): object {
+  return model === "universal-2" ? {} : readSettings.parse(given);
 }
 
 /** On by default, and redaction works only on formatted text. */

@@ -89,8 +89,11 @@ const metadata = z.object({
   duration: z.unknown().optional(),
   channels: z.int().min(1).max(20),
 });
-/** Messages of other types are ignored, as the provider may add some. */
 const messageSchema = z.discriminatedUnion("type", [results, metadata]);
+
+const TYPES: ReadonlySet<string> = new Set(["Results", "Metadata", "Error"]);
+/** Sent where another model than nova-3 is configured with key terms. The stream continues (changelog of October 2026). */
+const warning = z.object({ type: z.literal("Error"), code: z.literal("KeytermsNotSupported") });
 
 interface Utterance {
   readonly transcript: string;
@@ -106,6 +109,8 @@ function createReader(isMultichannel: boolean): LiveReader {
   let model: unknown = null;
   let body: object | null = null;
   return {
+    types: TYPES,
+    isWarning: (message) => warning.safeParse(message).success,
     read: (message) => {
       if (!isOfInterest(message)) return [];
       const { data, success } = messageSchema.safeParse(message);
@@ -134,7 +139,7 @@ function createReader(isMultichannel: boolean): LiveReader {
   };
 }
 
-/** Interim results repeat what the final ones contain, and the other messages report when someone speaks. */
+/** Other messages, such as an error without a documented code, end nothing by themselves: the close that follows does. */
 function isOfInterest(message: unknown): boolean {
   const type = z.object({ type: z.string() }).safeParse(message).data?.type;
   return type === "Results" || type === "Metadata";

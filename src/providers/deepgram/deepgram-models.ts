@@ -1,6 +1,7 @@
-// Capabilities of Deepgram's models, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
+// Capabilities of Deepgram's models, as data (developers.deepgram.com, checked 2026-11-26; providers/matrix.json).
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import type { SpeechModel } from "../provider.ts";
+import type { ModelLife } from "../model-life.ts";
+import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
 
 /** Redaction of entities is English only, redaction of numbers has more languages (changelog 2026-06-24, hosted API). */
 const NUMBER_REDACTION = ["da", "de", "en", "es", "fr", "it", "nl", "no", "pl", "pt", "sv"];
@@ -60,14 +61,46 @@ const NOVA_2_SPECIAL: SpeechModel = {
 };
 const SPECIALITIES = "automotive conversationalai drivethru finance medical meeting video voicemail".split(" ");
 
-export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
-  "nova-3": NOVA_3,
-  "nova-3-general": NOVA_3,
-  // One language, so there is nothing to detect. With detection, Deepgram would use another model.
-  "nova-3-medical": { ...NOVA_3, languages: ["en"], preferences: ["smart_formatting", "language"] },
-  "nova-2": NOVA_2,
-  "nova-2-general": NOVA_2,
-  ...Object.fromEntries(SPECIALITIES.map((speciality) => [`nova-2-${speciality}`, NOVA_2_SPECIAL])),
+/** The languages of `language=multi` (changelog, October 2026). All but English are sent as `multi`. */
+const MEDICAL_LANGUAGES = "de en es fr hi it ja nl pt ru".split(" ");
+const MEDICAL = "nova-3-medical";
+
+/** Whether redaction and the profanity filter work with `multi` is not documented: English alone has them. */
+const NOVA_3_MEDICAL: SpeechModel = {
+  ...NOVA_3,
+  features: {
+    ...NOVA_3.features,
+    "redaction.numbers": inEnglish(NOVA_3.features["redaction.numbers"]),
+    profanity_filter: inEnglish(NOVA_3.features.profanity_filter),
+  },
+  languages: MEDICAL_LANGUAGES,
+  languagesFrom: "the changelog of October 2026: `language=multi`",
+  // With detection, Deepgram would use another model.
+  preferences: ["smart_formatting", "language"],
+};
+
+function inEnglish(support: FeatureSupport | undefined): FeatureSupport {
+  return { support: "native", grade: "sent", ...support, languages: ["en"] };
+}
+
+const OVERVIEW = "developers.deepgram.com/docs/models-languages-overview";
+/** No end of any of these models was found. */
+const NOVA_3_LIFE: ModelLife = { verifiedOn: "2026-10-12", source: `${OVERVIEW}; changelog of 2026-10-12` };
+const NOVA_2_LIFE: ModelLife = { verifiedOn: "2026-08-01", source: `${OVERVIEW} (undated, not before August 2026)` };
+const SPECIAL_LIFE: ModelLife = {
+  verifiedOn: "2026-07-22",
+  source: "github deepgram/deepgram-api-specs@4ba987c (unverified since then)",
+};
+
+export const DEEPGRAM_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  "nova-3": { ...NOVA_3, life: NOVA_3_LIFE },
+  "nova-3-general": { ...NOVA_3, life: NOVA_3_LIFE },
+  [MEDICAL]: { ...NOVA_3_MEDICAL, life: NOVA_3_LIFE },
+  "nova-2": { ...NOVA_2, life: NOVA_2_LIFE },
+  "nova-2-general": { ...NOVA_2, life: NOVA_2_LIFE },
+  ...Object.fromEntries(
+    SPECIALITIES.map((speciality) => [`nova-2-${speciality}`, { ...NOVA_2_SPECIAL, life: SPECIAL_LIFE }]),
+  ),
 };
 
 /** Scripts and regions with a separate code: docs/models-languages-overview and the changelog, 2025-08 to 2026-08. */
@@ -80,6 +113,7 @@ const CODES: ReadonlySet<string> = new Set(
 export function deepgramLanguage(model: string, tag: string): string {
   // The codes of a custom model are not known here.
   if (DEEPGRAM_MODELS[model] === undefined) return tag;
+  if (model === MEDICAL && primarySubtag(tag) !== "en") return "multi";
   // Cantonese has only a region code. The script's code is Mandarin.
   if (/^zh(?:-Hant)?-(?:HK|MO)\b/u.test(tag)) return "zh-HK";
   const isSpecial = SPECIALITIES.some((speciality) => model === `nova-2-${speciality}`);

@@ -1,4 +1,4 @@
-// The adapter of Deepgram: POST /v1/listen, and a WebSocket on the same path, with every option in the query (developers.deepgram.com, checked 2026-11-20).
+// The adapter of Deepgram: POST /v1/listen, and a WebSocket on the same path, with every option in the query (developers.deepgram.com, checked 2026-11-26).
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";

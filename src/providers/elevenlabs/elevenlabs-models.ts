@@ -1,5 +1,5 @@
-// Capabilities of ElevenLabs' transcription models, as data (elevenlabs.io/docs, checked 2026-11-20; providers/matrix.json).
-import type { FeatureSupport, SpeechModel } from "../provider.ts";
+// Capabilities of ElevenLabs' transcription models, as data (elevenlabs.io/docs, checked 2026-11-26; providers/matrix.json).
+import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
 
 /**
  * docs/capabilities/speech-to-text in its version for scribe_v1: 99 languages in the shortest code of each (compared name by name 2026-11-21). No version for
@@ -55,7 +55,19 @@ const SCRIBE_V2: SpeechModel = {
   },
 };
 
-export const ELEVENLABS_MODELS: Readonly<Record<string, SpeechModel>> = {
-  scribe_v2: SCRIBE_V2,
-  scribe_v1: SCRIBE_V1,
+export const ELEVENLABS_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  scribe_v2: {
+    ...SCRIBE_V2,
+    life: { verifiedOn: "2026-10-15", source: "npm @elevenlabs/elevenlabs-js@2.73.0" },
+  },
+  // Removed by the provider. It stays here so that a configuration which names it is told so.
+  scribe_v1: {
+    ...SCRIBE_V1,
+    life: {
+      verifiedOn: "2026-10-15",
+      source: "npm @elevenlabs/elevenlabs-js@2.73.0, which no longer has it",
+      endsOn: { date: "2026-07-09", evidence: "vendor", source: "elevenlabs.io/docs/changelog/2026/6/8" },
+      replacedBy: [{ model: "scribe_v2", lacks: [] }],
+    },
+  },
 };

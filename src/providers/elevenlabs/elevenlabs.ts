@@ -1,4 +1,4 @@
-// The adapter of ElevenLabs' batch API: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-20). It returns the transcript at once and also
+// The adapter of ElevenLabs' batch API: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-26). It returns the transcript at once and also
 // stores it, so it is deleted there.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";

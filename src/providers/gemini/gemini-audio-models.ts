@@ -1,12 +1,14 @@
-// Audio capabilities of Gemini's models, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
+// Audio capabilities of Gemini's models, as data (ai.google.dev, checked 2026-11-26; providers/matrix.json).
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
+import type { ModelLife } from "../model-life.ts";
 import { audioBytesWithin } from "../wire/json-audio.ts";
-import type { SpeechModel } from "../provider.ts";
+import type { CataloguedSpeechModel, SpeechModel } from "../provider.ts";
 
-const INLINE_BYTES = audioBytesWithin(20_000_000);
+/** "100 MB" for a request since 2026-01-08 (changelog). That the Interactions API has the same limit is unverified. */
+const INLINE_BYTES = audioBytesWithin(100_000_000);
 
-/** The transcription model of the Interactions API. Its answers never name the language. */
+/** The transcription model of the Interactions API. Its answers never name the language. Its live sibling needs a socket that no adapter speaks. */
 const TRANSCRIBE: SpeechModel = {
   features: {
     diarization: { support: "native", grade: "shown" },
@@ -23,6 +25,8 @@ const TRANSCRIBE: SpeechModel = {
     // "30 min with speakers or word timestamps". Segments are built from words.
     maxSecondsWith: { diarization: 1_800, "timestamps.word": 1_800, "timestamps.segment": 1_800 },
     formats: ["wav", "mp3", "m4a", "webm"],
+    // Best with at most 100.
+    keyterms: { maxTerms: 1_000 },
   },
   languages: "any",
   defaultLanguage: "auto",
@@ -46,11 +50,20 @@ export const GENERAL: SpeechModel = {
   translatesInto: "any",
 };
 
-export const GEMINI_AUDIO_MODELS: Readonly<Record<string, SpeechModel>> = {
-  "gemini-3.5-transcribe": TRANSCRIBE,
+export const GEMINI_AUDIO_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  "gemini-3.5-transcribe": {
+    ...TRANSCRIBE,
+    life: { verifiedOn: "2026-11-12", source: "npm @google/genai@3.3.0 (general availability unverified)" },
+  },
   ...Object.fromEntries(
     Object.entries(GEMINI_CHAT_MODELS)
       .filter(([, { features }]) => features.includes("audio_parts"))
-      .map(([name]) => [name, GENERAL]),
+      .map(([name, { life }]) => [name, { ...GENERAL, life: audioLife(life) }]),
   ),
 };
+
+/** As chat models they lack other things in comparison with their successors than with audio, which is where all are alike. */
+function audioLife({ replacedBy, ...life }: ModelLife): ModelLife {
+  const hearing = (replacedBy ?? []).filter(({ model }) => GEMINI_CHAT_MODELS[model]?.features.includes("audio_parts"));
+  return hearing.length === 0 ? life : { ...life, replacedBy: hearing.map(({ model }) => ({ model, lacks: [] })) };
+}

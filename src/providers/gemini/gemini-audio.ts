@@ -1,9 +1,10 @@
-// The adapter of Gemini with audio: the transcription model by an interaction, general models by generateContent (ai.google.dev, checked 2026-11-20). A general
+// The adapter of Gemini with audio: the transcription model by an interaction, general models by generateContent (ai.google.dev, checked 2026-11-26). A general
 // model is asked only for text, because anything else would be an unverified claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { supportsPreference, unmetFeatures } from "../asked-features.ts";
 import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
+import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
 import type { Io } from "../io.ts";
 import { jsonWithAudio } from "../wire/json-audio.ts";
@@ -57,6 +58,7 @@ function interactionPlan(request: SpeechRequest, target: SpeechTarget): SpeechPl
     language.kind === "default" || (language.kind === "asked" && supportsPreference(target, "language"));
   // Segments and speakers are placed by the times of their words, as Gemini returns no others.
   const timed = request.words || request.segments || request.diarization;
+  // Mode `smart` excludes times and speakers, and leaves words out.
   const mode = {
     type: "verbatim",
     ...(request.diarization ? { diarization_mode: "speaker" } : {}),
@@ -81,9 +83,18 @@ function generationPlan(request: SpeechRequest, target: SpeechTarget): SpeechPla
     path: `/v1beta/models/${encodeURIComponent(target.model)}:generateContent`,
     body: {
       systemInstruction: { parts: instructions(request, target).map((text) => ({ text })) },
-      generationConfig: { temperature: 0, responseMimeType: "application/json", responseJsonSchema: ANSWER_SCHEMA },
+      generationConfig: {
+        ...sampling(target),
+        responseMimeType: "application/json",
+        responseJsonSchema: ANSWER_SCHEMA,
+      },
     },
   };
+}
+
+/** Deprecated from 3.6 on. Whether newer models ignore or refuse it is unverified, so it is sent only to those that are known to accept it. */
+function sampling({ model }: SpeechTarget): object {
+  return GEMINI_CHAT_MODELS[model]?.preferences.includes("temperature") === true ? { temperature: 0 } : {};
 }
 
 /** A JSON field keeps a model from commenting, and lets it return an empty text for silence. */

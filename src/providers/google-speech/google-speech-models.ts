@@ -1,7 +1,7 @@
-// Capabilities of Google's speech models (API v2), as data (cloud.google.com/speech-to-text, checked 2026-11-20; providers/matrix.json).
+// Capabilities of Google's speech models (API v2), as data (cloud.google.com/speech-to-text, checked 2026-11-26; providers/matrix.json).
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { audioBytesWithin } from "../wire/json-audio.ts";
-import type { SpeechModel } from "../provider.ts";
+import type { CataloguedSpeechModel, SpeechModel } from "../provider.ts";
 
 /** Maps a language tag without a region to the locale that its models accept. From the pages of chirp_2 and chirp_3. */
 const LOCALES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -68,10 +68,13 @@ const CHIRP_2: SpeechModel = {
   features: { ...LONG.features, translation: { support: "native", grade: "sent" } },
 };
 
-export const GOOGLE_SPEECH_MODELS: Readonly<Record<string, SpeechModel>> = {
-  chirp_3: CHIRP_3,
-  chirp_2: CHIRP_2,
-  long: LONG,
+const PAGES = "docs.cloud.google.com/speech-to-text/docs";
+
+/** No end of any of these models was found. */
+export const GOOGLE_SPEECH_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  chirp_3: { ...CHIRP_3, life: { verifiedOn: "2025-11-13", source: `${PAGES}/release-notes` } },
+  chirp_2: { ...CHIRP_2, life: { verifiedOn: "2025-11-13", source: `${PAGES}/release-notes (unverified in 2026)` } },
+  long: { ...LONG, life: { verifiedOn: "2025-11-13", source: `${PAGES}/release-notes (unverified in 2026)` } },
 };
 
 /** With a bucket the batch method is available: longer audio, and chirp_3's word times, which no other method has. */

@@ -26,6 +26,8 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
     canSend(feature, request, dialect),
   );
   if (missing.length > 0) return { ok: false, missing };
+  if (dialect.keyterms === "context_bias" && !fitContextBias(request.keyterms))
+    return { ok: false, missing: ["keyterms_limit"] };
   const translates = request.task === "translate";
   const format = responseFormat(request, target, dialect);
   const fields: Fields = [["model", target.model]];
@@ -126,8 +128,7 @@ function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect:
     request.prompt !== null && dialect.takesPrompt && supportsPreference(target, "prompt") ? [request.prompt] : [];
   const terms = request.keyterms.length > 0 ? [request.keyterms.join(", ")] : [];
   if (dialect.keyterms === "context_bias") {
-    // Spaces and commas are not accepted. An underscore joins the words of one term.
-    for (const term of request.keyterms) fields.push(["context_bias", term.trim().replace(/[\s,]+/gu, "_")]);
+    for (const term of request.keyterms) fields.push(["context_bias", term.trim()]);
   } else if (dialect.keyterms === "keywords[]") {
     for (const term of request.keyterms) fields.push(["keywords[]", term]);
   } else if (dialect.keyterms === "hotwords") {
@@ -138,6 +139,13 @@ function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect:
   }
   if (prompt.length > 0) fields.push(["prompt", prompt.join("\n")]);
   return fields;
+}
+
+const MAX_CONTEXT_BIAS = 100;
+
+/** `^[^,\s]+$` for each item (docs.mistral.ai): words that are joined in another way would be another term. */
+function fitContextBias(terms: readonly string[]): boolean {
+  return terms.length <= MAX_CONTEXT_BIAS && terms.every((term) => /^[^,\s]+$/u.test(term.trim()));
 }
 
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {

@@ -6,12 +6,26 @@ import type { Io } from "../io.ts";
 import { audioRequest, normaliseAudio, planAudio } from "./openai-audio.ts";
 import { type Dialect } from "./openai-dialect.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
-import type { RawTranscript, SpeechAudio, SpeechPlan, SpeechProvider, SpeechTarget } from "../provider.ts";
+import type { RawTranscript, SpeechAudio, SpeechModel, SpeechPlan, SpeechProvider, SpeechTarget } from "../provider.ts";
 import { readJsonReply } from "../wire/read-reply.ts";
+import { VOXTRAL_MODELS } from "./voxtral-models.ts";
 import { asNoSuchPath, forgetInferencePlace, inferencePlace, STOCK_PATH } from "./whisper-cpp.ts";
 
 const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
 type DialectName = (typeof DIALECT_NAMES)[number];
+
+/** docs.mistral.ai: one JSON format, words instead of segments, its own key terms parameter, no translation. */
+const VOXTRAL_3: Dialect = {
+  ...OPENAI_DIALECT,
+  translate: null,
+  languageIn: "json",
+  timedFormat: "only",
+  words: "segments",
+  granularityField: "timestamp_granularities",
+  diarization: { field: "diarize" },
+  keyterms: "context_bias",
+  takesPrompt: false,
+};
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   openai: OPENAI_DIALECT,
@@ -30,19 +44,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   vllm: { ...OPENAI_DIALECT, keyterms: "hotwords" },
   /** console.groq.com: Whisper as OpenAI serves it, at api.groq.com/openai/v1. */
   groq: OPENAI_DIALECT,
-  /** docs.mistral.ai: one JSON format, words instead of segments, its own key terms parameter, no translation. */
-  mistral: {
-    ...OPENAI_DIALECT,
-    translate: null,
-    languageOrTimes: true,
-    languageIn: "json",
-    timedFormat: "only",
-    words: "segments",
-    granularityField: "timestamp_granularities",
-    diarization: { field: "diarize" },
-    keyterms: "context_bias",
-    takesPrompt: false,
-  },
+  mistral: { ...VOXTRAL_3, languageOrTimes: true },
 };
 
 const settings = z.strictObject({
@@ -55,16 +57,20 @@ const settings = z.strictObject({
 });
 const readSettings = settings.strip().catch({});
 
+const UNKNOWN: SpeechModel = {
+  features: { multichannel: SPLIT_BY_GATEWAY, profanity_filter: MASKED_BY_GATEWAY },
+  preferences: ["smart_formatting", "language"],
+  limits: {},
+  languages: "any",
+  defaultLanguage: "auto",
+};
+
 export const openaiCompatible: SpeechProvider = {
   kind: "openai-compatible",
-  models: {},
-  unknownModel: {
-    features: { multichannel: SPLIT_BY_GATEWAY, profanity_filter: MASKED_BY_GATEWAY },
-    preferences: ["smart_formatting", "language"],
-    limits: {},
-    languages: "any",
-    defaultLanguage: "auto",
-  },
+  models: VOXTRAL_MODELS,
+  unknownModel: UNKNOWN,
+  // Another server's model of this name is unknown.
+  configured: (name, model, given) => (dialectName(name, given) === "mistral" ? model : UNKNOWN),
   settings,
   defaultBaseUrl: null,
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
@@ -87,7 +93,17 @@ async function transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise
 
 /** Settings were validated with the configuration. Invalid ones fall back to the protocol as published. */
 function dialectOf(target: SpeechTarget): Dialect {
-  const { dialect, transcribe_path: transcribePath } = readSettings.parse(target.settings);
-  const base = DIALECTS[dialect ?? "openai"];
+  const { transcribe_path: transcribePath } = readSettings.parse(target.settings);
+  const name = dialectName(target.model, target.settings);
+  const base = name === "mistral" && isVoxtral3(target.model) ? VOXTRAL_3 : DIALECTS[name];
   return transcribePath === undefined ? base : { ...base, transcribePath };
+}
+
+function dialectName(model: string, given: Readonly<Record<string, unknown>>): DialectName {
+  return readSettings.parse(given).dialect ?? (Object.hasOwn(VOXTRAL_MODELS, model) ? "mistral" : "openai");
+}
+
+/** Earlier models refuse a language together with times (AI SDK mistral 4.0.87). */
+function isVoxtral3(model: string): boolean {
+  return /^voxtral-(?:mini|small)-transcribe-3(?:-|$)/u.test(model);
 }

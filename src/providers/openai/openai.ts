@@ -1,10 +1,12 @@
-// OpenAI's transcription models, each with its fields of the audio protocol (platform.openai.com, checked 2026-11-20).
+// OpenAI's transcription models, each with its fields of the audio protocol (platform.openai.com, checked 2026-11-26).
 import { z } from "zod";
+import type { Feature } from "../../contract/features.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import { normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { type Dialect } from "./openai-dialect.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
-import type { SpeechModel, SpeechProvider, SpeechTarget } from "../provider.ts";
+import type { ModelLife } from "../model-life.ts";
+import type { CataloguedSpeechModel, SpeechModel, SpeechProvider, SpeechTarget } from "../provider.ts";
 
 /** The limit of 26,214,400 applies to the whole multipart body: 64 KiB are reserved for the other fields. */
 const MAX_BYTES = 26_214_400 - 65_536;
@@ -61,10 +63,41 @@ const GPT_4O_DIARIZE: SpeechModel = {
   limits: { maxBytes: MAX_BYTES, maxSeconds: 1400 },
 };
 
+/** No times, speakers, translation or log probabilities. A limit of its duration is not documented. */
 const GPT_TRANSCRIBE: SpeechModel = {
   ...PLAIN,
   features: { ...PLAIN.features, ...STREAMING, keyterms: { support: "native", grade: "sent" } },
   preferences: [...PLAIN.preferences, "detect_language"],
+};
+
+const SDK = "npm openai@7.57.0, audio.ts";
+
+/** Notice of 2026-08-26 (second-hand). The live successor gpt-live-transcribe needs a socket that this adapter does not speak. */
+function endingLife(lacks: readonly Feature[]): ModelLife {
+  return {
+    verifiedOn: "2026-11-13",
+    source: SDK,
+    deprecatedOn: "2026-08-26",
+    endsOn: { date: "2027-02-26", evidence: "vendor" },
+    replacedBy: [{ model: "gpt-transcribe", lacks }],
+  };
+}
+
+const MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
+  "gpt-transcribe": { ...GPT_TRANSCRIBE, life: { verifiedOn: "2026-11-13", source: SDK } },
+  "gpt-4o-transcribe": { ...GPT_4O, life: endingLife([]) },
+  "gpt-4o-mini-transcribe": { ...GPT_4O, life: endingLife([]) },
+  "gpt-4o-mini-transcribe-2025-12-15": { ...GPT_4O, life: endingLife([]) },
+  "gpt-4o-mini-transcribe-2025-03-20": {
+    ...GPT_4O,
+    life: {
+      verifiedOn: "2026-11-13",
+      source: `${SDK} (unverified: neither among its models nor among those that end)`,
+      replacedBy: [{ model: "gpt-transcribe", lacks: [] }],
+    },
+  },
+  "gpt-4o-transcribe-diarize": { ...GPT_4O_DIARIZE, life: endingLife(["diarization", "timestamps.segment"]) },
+  "whisper-1": { ...WHISPER_1, life: endingLife(["timestamps.word", "timestamps.segment", "translation"]) },
 };
 
 /** whisper-1, and the default for other servers with OpenAI's protocol. */
@@ -137,15 +170,7 @@ function configureModel(name: string, model: SpeechModel, settings: Readonly<Rec
 
 export const openai: SpeechProvider = {
   kind: "openai",
-  models: {
-    "whisper-1": WHISPER_1,
-    "gpt-4o-transcribe": GPT_4O,
-    "gpt-4o-mini-transcribe": GPT_4O,
-    "gpt-4o-mini-transcribe-2025-12-15": GPT_4O,
-    "gpt-4o-mini-transcribe-2025-03-20": GPT_4O,
-    "gpt-4o-transcribe-diarize": GPT_4O_DIARIZE,
-    "gpt-transcribe": GPT_TRANSCRIBE,
-  },
+  models: MODELS,
   settings,
   configured: configureModel,
   defaultBaseUrl: "https://api.openai.com/v1",

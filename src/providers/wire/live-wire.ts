@@ -1,11 +1,16 @@
 // Transcribes over a WebSocket, sending audio and receiving text at the same time [transcription.stream-socket]. Shared by all socket protocols: a missing end
 // and invalid JSON are failures, and an error of the audio source is thrown unchanged.
+import { z } from "zod";
 import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "../io.ts";
 import type { RawTranscript, SpeechEvent } from "../provider.ts";
 import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 
 /** Parses one protocol's messages. Keeps the state of one transcript. */
 export interface LiveReader {
+  /** Messages of another type are ignored, whatever they contain: a provider may add some at any time [providers.unknown-messages]. */
+  readonly types: ReadonlySet<string>;
+  /** A documented error after which the session continues. */
+  isWarning?(message: unknown): boolean;
   /** Maps an error message to its failure, if the protocol has its own error codes. */
   failure?(message: unknown): ProviderError | null;
   /** May throw a `ProviderError`. */
@@ -36,6 +41,7 @@ export async function* streamOverSocket(
       const body = parsedReply({ text: message.text });
       if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+      if (isUnknown(body, reader.types) || reader.isWarning?.(body) === true) continue;
       const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
       if (failure !== null) throw failure;
       const events = reader.read(body);
@@ -52,6 +58,14 @@ export async function* streamOverSocket(
     socket.close();
   }
 }
+
+/** A message without a type may be a refusal, which has the form of a reply to a request. */
+function isUnknown(message: unknown, types: ReadonlySet<string>): boolean {
+  const { success, data } = typed.safeParse(message);
+  return success && !types.has(data.type);
+}
+
+const typed = z.object({ type: z.string() });
 
 interface Feeding {
   /** Settles with the work, or rejects when the audio source fails. */

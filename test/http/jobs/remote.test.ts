@@ -72,7 +72,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
       { id: "elevenlabs", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
     ],
     routes: [
-      { id: "assemblyai", targets: [{ connection: "assemblyai", model: "universal-3-pro" }] },
+      { id: "assemblyai", targets: [{ connection: "assemblyai", model: "universal-3-5-pro" }] },
       { id: "elevenlabs", targets: [{ connection: "elevenlabs", model: "scribe_v2" }] },
     ],
     workspaces: [

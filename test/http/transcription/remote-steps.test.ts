@@ -55,7 +55,7 @@ for (const [name, step, fault, kind] of DEFINITE) {
     const answer = await ask(name);
     envelopeOf(answer);
     assert.deepEqual(await attemptsOf(answer), [
-      ["universal-3-pro", `failed:${kind}`, "0"],
+      ["universal-3-5-pro", `failed:${kind}`, "0"],
       ["nova-3", "succeeded", "0"],
     ]);
   });
@@ -67,7 +67,7 @@ for (const [name, fault] of UNKNOWN) {
     const headers = { "idempotency-key": name };
     const answer = await ask(name, { headers });
     assert.equal(answer.code, "PROVIDER_RESULT_UNKNOWN");
-    assert.deepEqual(await attemptsOf(answer), [["universal-3-pro", "unknown", "0"]]);
+    assert.deepEqual(await attemptsOf(answer), [["universal-3-5-pro", "unknown", "0"]]);
     assert.equal((await ask(name, { headers })).code, "IDEMPOTENT_RESULT_UNAVAILABLE");
     assert.equal(submissions(), 1);
   });
@@ -79,7 +79,7 @@ test("transcription.remote-steps: failed polls are repeated, and one submission 
   gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "reset_before_body" } });
   const answer = await ask("polls");
   assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 1);
-  assert.deepEqual(await attemptsOf(answer), [["universal-3-pro", "succeeded", CHARGE]]);
+  assert.deepEqual(await attemptsOf(answer), [["universal-3-5-pro", "succeeded", CHARGE]]);
   assert.equal(submissions(), 1);
 });
 
@@ -87,7 +87,7 @@ test("transcription.remote-steps, routing.deadline: a run that is not finished b
   gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1000 } });
   const answer = await ask("slow");
   assert.equal(answer.code, "PROVIDER_TIMEOUT");
-  assert.deepEqual(await attemptsOf(answer), [["universal-3-pro", "unknown", "0"]]);
+  assert.deepEqual(await attemptsOf(answer), [["universal-3-5-pro", "unknown", "0"]]);
 });
 
 for (const [step, charge] of [
@@ -139,7 +139,7 @@ async function attemptsOf(answer: Answer): Promise<readonly (readonly [string, s
 /** A connection for each case, and so circuits of its own. */
 function fileOf(sandbox: Sandbox): ConfigurationFile {
   return configurationWith(sandbox, {
-    prices: { "assemblyai/universal-3-pro": "3.60" },
+    prices: { "assemblyai/universal-3-5-pro": "3.60" },
     connections: {
       ...byId(
         CASES.map((name) => `aa-${name}`),
@@ -147,7 +147,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
       ),
       "aa-slow": { kind: "assemblyai", timeout_seconds: 4 },
     },
-    routes: byId(CASES, (name) => [`aa-${name}/universal-3-pro`, "dg/nova-3"]),
+    routes: byId(CASES, (name) => [`aa-${name}/universal-3-5-pro`, "dg/nova-3"]),
     apps: {
       notes: {
         route: "polls",

@@ -2,7 +2,7 @@
 // answered by the next target or by 502 FEATURE_NOT_DELIVERED without the transcript.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { Fault, Sandbox } from "../../../sandbox/server.ts";
+import type { Fault, FaultRule, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
@@ -24,7 +24,7 @@ interface Drop {
   readonly feature: string;
 }
 
-const AA = ["aa", "universal-3-pro"] as const;
+const AA = ["aa", "universal-3-5-pro"] as const;
 const DG = ["dg", "nova-3"] as const;
 const EL = ["el", "scribe_v2"] as const;
 const drop = (feature: Extract<Fault, { kind: "drop" }>["feature"]): Fault => ({ kind: "drop", feature });
@@ -57,8 +57,8 @@ const DROPS: readonly Drop[] = [
   { name: "assemblyai-model", first: AA, second: DG, fault: drop("model"), fields: {}, feature: "model" },
   {
     // A declaration can promise speakers under detection; the provider may not keep it.
-    name: "assemblyai-declared",
-    first: ["aa", "assemblyai-stt-3-7"],
+    name: "deepgram-declared",
+    first: ["dg-declared", "nova-2-phonecall"],
     second: DG,
     fault: drop("diarization"),
     fields: { diarization: "true", detect_language: "true" },
@@ -182,9 +182,15 @@ test("routing.language-in-force: whisper.cpp is sent detect, as without a langua
 });
 
 function plant({ first: [connection, model], fault }: Drop): void {
-  const wire = ({ aa: "assemblyai", dg: "deepgram", el: "elevenlabs", gs: "google-speech", oa: "openai" } as const)[
-    connection
-  ];
+  const wires: Readonly<Record<string, FaultRule["wire"]>> = {
+    aa: "assemblyai",
+    dg: "deepgram",
+    "dg-declared": "deepgram",
+    el: "elevenlabs",
+    gs: "google-speech",
+    oa: "openai",
+  };
+  const wire = wires[connection];
   if (fault !== null) gateway.sandbox.addFault({ wire: wire ?? "compatible", model, fault });
 }
 
@@ -206,10 +212,11 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
   const names = DROPS.flatMap(({ name }) => [name, `${name}-alone`]);
   return configurationWith(sandbox, {
     connections: {
-      aa: {
-        kind: "assemblyai",
+      aa: { kind: "assemblyai" },
+      "dg-declared": {
+        kind: "deepgram",
         models: {
-          "assemblyai-stt-3-7": {
+          "nova-2-phonecall": {
             capabilities: ["audio_input"],
             features: { diarization: true, detect_language: true },
           },

@@ -1,4 +1,4 @@
-// AssemblyAI's submission per model and feature, from its API reference (POST /v2/transcript, checked 2026-11-20). Members
+// AssemblyAI's submission per model and feature, from its API reference (POST /v2/transcript, checked 2026-11-26). Members
 // of the JSON body, each value as JSON.
 import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
@@ -104,8 +104,12 @@ function golden(model: string, prompt: GoldenModel["preferences"]["prompt"]): Go
 
 const PROMPT: Change = { added: [["prompt", '"A call about invoices."']] };
 
-/** The query of the socket (docs/streaming, checked 2026-11-20). */
-function streaming(model: string, detection: GoldenModel["preferences"]["detect_language"]): GoldenModel {
+/** The query of the socket (docs/streaming, checked 2026-11-26). */
+function streaming(
+  model: string,
+  detection: GoldenModel["preferences"]["detect_language"],
+  language: GoldenModel["preferences"]["language"] = "dropped",
+): GoldenModel {
   return {
     model,
     path: "/v3/ws",
@@ -126,19 +130,23 @@ function streaming(model: string, detection: GoldenModel["preferences"]["detect_
       speaker_count_hint: "dropped",
       smart_formatting: "dropped",
       prompt: "dropped",
-      language: "dropped",
+      language,
     },
   };
 }
 
+const DETECTION: Change = { added: [["language_detection", "true"]] };
+
 export const ASSEMBLYAI_STREAMING_GOLDEN: readonly GoldenModel[] = [
   streaming("u3-rt-pro", "dropped"),
+  streaming("universal-3-6-pro", DETECTION, { added: [["language_codes", '["pt"]']] }),
   streaming("universal-streaming-english", "dropped"),
-  streaming("universal-streaming-multilingual", { added: [["language_detection", "true"]] }),
+  streaming("universal-streaming-multilingual", DETECTION),
 ];
 
 export const ASSEMBLYAI_GOLDEN: readonly GoldenModel[] = [
-  golden("universal-3-pro", PROMPT),
+  golden("assemblyai-stt-3-7", PROMPT),
   golden("universal-3-5-pro", PROMPT),
   golden("universal-2", "dropped"),
+  golden("universal-3-pro", PROMPT),
 ];

@@ -1,4 +1,4 @@
-// Deepgram's query parameters per model and feature, from its API reference (POST /v1/listen, checked 2026-11-20).
+// Deepgram's query parameters per model and feature, from its API reference (POST /v1/listen, checked 2026-11-26).
 import type { Change, GoldenModel } from "../suites/fixtures.ts";
 
 /** What every nova model does in the same way. */
@@ -67,6 +67,13 @@ function englishOnly(model: string, keyterms: Change): GoldenModel {
   return { ...whole, preferences: { ...whole.preferences, detect_language: "dropped" } };
 }
 
+/** Ten languages, of which all but English are `multi`. */
+function medical(): GoldenModel {
+  const english = englishOnly("nova-3-medical", KEYTERM);
+  const language = { added: [["language", "multi"]], removed: [["language", "en"]] } as const;
+  return { ...english, preferences: { ...english.preferences, language } };
+}
+
 /** Of English it knows `en` and `en-US`, and no other code at all. */
 function special(model: string): GoldenModel {
   const english = englishOnly(model, KEYWORDS);
@@ -77,7 +84,7 @@ function special(model: string): GoldenModel {
 export const DEEPGRAM_GOLDEN: readonly GoldenModel[] = [
   golden("nova-3", KEYTERM),
   golden("nova-3-general", KEYTERM),
-  englishOnly("nova-3-medical", KEYTERM),
+  medical(),
   golden("nova-2", KEYWORDS),
   golden("nova-2-general", KEYWORDS),
   ...[

@@ -1,5 +1,5 @@
 // Gemini's audio requests: `interactions` of the transcription model and `generateContent` of general ones, from
-// ai.google.dev (checked 2026-11-20). Nested members by their path, values in JSON; the audio is added on the wire.
+// ai.google.dev (checked 2026-11-26). Nested members by their path, values in JSON; the audio is added on the wire.
 import { CHAT_MODELS } from "../../../src/providers/catalog.ts";
 import type { Change, GoldenModel, Parameter } from "../suites/fixtures.ts";
 
@@ -52,7 +52,8 @@ const general = (model: string): GoldenModel => ({
   path: `/v1beta/models/${model}:generateContent`,
   base: [
     instructions(VERBATIM),
-    ["generationConfig.temperature", "0"],
+    // From 3.6 on it is deprecated.
+    ...(/^gemini-(?:2|3\.[15])/u.test(model) ? [["generationConfig.temperature", "0"] as const] : []),
     ["generationConfig.responseMimeType", '"application/json"'],
     ["generationConfig.responseJsonSchema.type", '"object"'],
     ["generationConfig.responseJsonSchema.properties.text.type", '"string"'],

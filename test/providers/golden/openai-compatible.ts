@@ -162,6 +162,12 @@ const MISTRAL: GoldenModel = {
   },
 };
 
+/** Known without a declaration, and the dialect goes with the name. */
+const voxtral3 = (model: string): GoldenModel => {
+  const { declared: _, ...known } = MISTRAL;
+  return { ...known, model, base: [["model", model]] };
+};
+
 /** whisper.cpp started with `--inference-path /v1/audio/transcriptions`. */
 const OTHER_PATH: GoldenModel = {
   ...UNKNOWN,
@@ -180,4 +186,8 @@ export const COMPATIBLE_GOLDEN: readonly GoldenModel[] = [
   GROQ,
   MISTRAL,
   OTHER_PATH,
+  ...["mini", "small"].flatMap((size) => [
+    voxtral3(`voxtral-${size}-transcribe-3`),
+    voxtral3(`voxtral-${size}-transcribe-3-0`),
+  ]),
 ];

@@ -67,15 +67,16 @@ test("providers.failure-kinds: exhausted credit, which the provider reports unde
   gateway.sandbox.addFault({
     wire: "elevenlabs",
     model: "scribe_v2",
+    times: 1,
     fault: { kind: "status", status: 401, body: '{"detail":{"status":"quota_exceeded","message":"no credit"}}' },
   });
   const answer = await postForm(gateway.origin, { file: speech() });
   envelopeOf(answer);
   assert.deepEqual(
-    (await attemptRows(gateway, answer)).map(({ model, outcome }) => [model, outcome]),
+    (await attemptRows(gateway, answer)).map(({ connection, outcome }) => [connection, outcome]),
     [
-      ["scribe_v2", "failed:payment"],
-      ["scribe_v1", "succeeded"],
+      [CONNECTION, "failed:payment"],
+      ["el-second", "succeeded"],
     ],
   );
 });
@@ -83,13 +84,16 @@ test("providers.failure-kinds: exhausted credit, which the provider reports unde
 function fileOf(sandbox: Sandbox): ConfigurationFile {
   const elevenlabs = { kind: "elevenlabs" as const, base_url: sandbox.elevenlabsUrl };
   return {
-    connections: [{ id: CONNECTION, ...elevenlabs, api_key: "el-platform" }],
+    connections: [
+      { id: CONNECTION, ...elevenlabs, api_key: "el-platform" },
+      { id: "el-second", ...elevenlabs, api_key: "el-second" },
+    ],
     routes: [
       {
         id: "speech",
         targets: [
           { connection: CONNECTION, model: "scribe_v2" },
-          { connection: CONNECTION, model: "scribe_v1" },
+          { connection: "el-second", model: "scribe_v2" },
         ],
       },
     ],
