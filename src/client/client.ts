@@ -3,7 +3,7 @@ import type { KeyDescription, LimitsReport } from "../contract/account.ts";
 import type { ChatAnswer } from "../contract/chat/chat-answer.ts";
 import type { RealtimeToken } from "../contract/realtime.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
-import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
 import type { UsageReport } from "../contract/usage.ts";
 import type { AnswerPromise } from "./answer-promise.ts";
 import type { AnswerStream } from "./answer-stream.ts";
@@ -38,7 +38,13 @@ export type * from "./types.ts";
 export type { ChatAnswer } from "../contract/chat/chat-answer.ts";
 export type { ChatMessage } from "../contract/chat/chat-parts.ts";
 export type { Job, JobList, SubmittedJob } from "../contract/jobs.ts";
-export type { RoutingDecision, Segment, TranscriptionEnvelope, Warning, Word } from "../contract/transcription.ts";
+export type {
+  RoutingDecision,
+  Segment,
+  TranscriptionEnvelope,
+  Warning,
+  Word,
+} from "../contract/transcription-envelope.ts";
 
 const TRANSCRIPTION = "/v1/transcription";
 const TRANSLATION = "/v1/translation";

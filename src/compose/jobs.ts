@@ -15,7 +15,7 @@ import { createResultTokens } from "../objects/result-token.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { SWEEP_MS } from "./metering.ts";
 import type { Outbound } from "../outbound/dial.ts";
-import { webhookPolicy } from "../outbound/target-policy.ts";
+import { webhookPolicy } from "../outbound/url-policy.ts";
 import { createQueue, type Queue } from "../queue/queue.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";

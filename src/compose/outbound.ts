@@ -4,7 +4,7 @@ import type { DoctorNetwork, OpenNetwork } from "../operations/doctor/doctor-net
 import { createOutbound, type Outbound } from "../outbound/dial.ts";
 import type { GuardOptions } from "../outbound/guard.ts";
 import { ownAddresses, systemConnector, systemLookUp, systemResolver } from "../outbound/system-network.ts";
-import { webhookPolicy } from "../outbound/target-policy.ts";
+import { webhookPolicy } from "../outbound/url-policy.ts";
 import { reachReceiver } from "../webhooks/receivers.ts";
 
 export interface OutboundParts {

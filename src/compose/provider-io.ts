@@ -15,7 +15,7 @@ import { createJsonParser } from "../lib/json/json-parser.ts";
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Outbound } from "../outbound/dial.ts";
 import { createReplyMemory } from "../outbound/reply-memory.ts";
-import { byokPolicy } from "../outbound/target-policy.ts";
+import { byokPolicy } from "../outbound/url-policy.ts";
 import { createIo, type IoOptions } from "../providers/wire/make-io.ts";
 import type { ReplyServices } from "../providers/wire/reply-terms.ts";
 import { createMemory } from "../providers/memory.ts";

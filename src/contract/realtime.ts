@@ -1,7 +1,7 @@
 // Schemas and endpoints of live transcription: the frames of the WebSocket [realtime.events], and the token that opens one [realtime.token-single-use].
 import { z } from "zod";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
-import { transcriptionFields } from "./transcription.ts";
+import { transcriptionFields } from "./transcription-fields.ts";
 
 /** The first frame. Binary frames with audio follow, then `{"type":"finish"}`. */
 export const realtimeStart = transcriptionFields.omit({ dry_run: true }).extend({

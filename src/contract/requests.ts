@@ -4,7 +4,8 @@ import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { jobStatus, providerDeletion } from "./jobs.ts";
-import { pausedUntil, PURPOSE_POLICY } from "./transcription.ts";
+import { PURPOSE_POLICY } from "./transcription-fields.ts";
+import { pausedUntil } from "./transcription-envelope.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);

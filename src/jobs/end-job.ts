@@ -2,7 +2,7 @@
 // decides: a cancellation that was committed earlier wins over a success and over a failure.
 import { brand, newId } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
-import type { TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
 import type { Settlement } from "../metering/ledger-entries.ts";
 import type { Transacting } from "../storage/database.ts";
 import { moveSlotExpiry } from "../storage/idempotency-slots.ts";

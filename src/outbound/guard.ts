@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { behindNat64, sameAddress } from "./address.ts";
 import { ConnectFailure, GuardRefusal } from "./refusal.ts";
-import type { TargetPolicy } from "./target-policy.ts";
+import type { TargetPolicy } from "./url-policy.ts";
 import {
   addressesRefusal,
   bareHost,
@@ -14,7 +14,7 @@ import {
   portRefusal,
   schemeRefusal,
   selfRefusal,
-} from "./target-rules.ts";
+} from "./ssrf-rules.ts";
 
 /** Resolves all current IPv4 and IPv6 addresses of a name. Absolute names only: no search list. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;

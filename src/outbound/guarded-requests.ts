@@ -6,7 +6,7 @@ import type { Guard } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import type { WireSocketRequest } from "./socket.ts";
 import { type Chunks, type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
-import type { TargetPolicy } from "./target-policy.ts";
+import type { TargetPolicy } from "./url-policy.ts";
 import { OutboundError, type WireRequest } from "./wire-call.ts";
 
 /** A request to a caller-supplied URL. Throws `GuardRefusal` when the policy or the address rules forbid it. */

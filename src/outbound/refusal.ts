@@ -1,5 +1,5 @@
 // Errors for a caller-supplied URL to which nothing was sent: the rules forbid it, or the vetted address is unreachable.
-import type { TargetPolicy } from "./target-policy.ts";
+import type { TargetPolicy } from "./url-policy.ts";
 import { OutboundError } from "./wire-call.ts";
 
 export type RefusalReason = "malformed" | "scheme" | "port" | "host_not_allowed" | "address_not_public";

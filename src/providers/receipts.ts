@@ -1,7 +1,7 @@
 // Creates receipts, which prove per required feature that it was delivered [providers.receipts], by rules that all adapters share. Pure.
 import type { Feature, ReceiptGrade } from "../contract/features.ts";
 import { stripToLetters } from "../lib/text/strip-to-letters.ts";
-import { askedFeatures } from "./asked-features.ts";
+import { askedFeatures } from "./unmet-features.ts";
 import type { ProviderSegment, ProviderWord, Receipt, SpeechAudio, SpeechRequest } from "./provider.ts";
 
 /** The default grade of a feature that a declaration in the configuration lists by name only. */

@@ -1,6 +1,6 @@
 // Lists the targets of the resolved route in order, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
-import type { Warning } from "../contract/transcription.ts";
+import type { Warning } from "../contract/transcription-envelope.ts";
 import type { Verdict } from "./judge-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
 

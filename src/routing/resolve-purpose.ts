@@ -1,7 +1,7 @@
 // Resolves which route the purpose of a request selects [routing.purpose-selects-route], from the body's field before the header, and what happens if the
 // purpose cannot be applied. Pure.
 import type { Capability } from "../contract/features.ts";
-import type { PurposeFields, Warning } from "../contract/transcription.ts";
+import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
 import { contextRouteOf } from "./audio-input-override.ts";
 

@@ -8,7 +8,7 @@ import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { samplePath } from "../cli/package-root.ts";
 import { newId } from "../contract/ids.ts";
 import { SCOPES } from "../contract/scopes.ts";
-import { transcriptionEnvelope } from "../contract/transcription.ts";
+import { transcriptionEnvelope } from "../contract/transcription-envelope.ts";
 import {
   countOperatorKeys,
   insertStartKey,

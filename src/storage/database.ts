@@ -1,5 +1,5 @@
-// The handle on the PostgreSQL database, embedded or on the operator's server. Inside a transaction only `tx` may be used: the outer handle would use
-// another connection, outside the transaction.
+// The types of the database handle: transactions bound to one workspace by row-level security, and, for `bypassRls` alone, access to all rows. Inside a
+// transaction only `tx` may be used: another handle would use another connection.
 import type { Kysely, Transaction } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Pooling } from "./connection/pooler.ts";

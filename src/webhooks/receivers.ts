@@ -9,7 +9,7 @@ import {
   refusalOf,
   type RefusalReason,
 } from "../outbound/dial.ts";
-import type { TargetPolicy } from "../outbound/target-policy.ts";
+import type { TargetPolicy } from "../outbound/url-policy.ts";
 import type { ReceiverAnswer, Receivers } from "./services.ts";
 
 /** Reads no more than this. Even less is stored. */

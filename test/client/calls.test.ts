@@ -8,7 +8,7 @@ import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { job, jobList, submittedJob } from "../../src/contract/jobs.ts";
 import { realtimeToken } from "../../src/contract/realtime.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
-import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription.ts";
+import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
 import { usageReport } from "../../src/contract/usage.ts";
 import { answer, TEXT } from "../harness/chat-upstream.ts";
 import { speech } from "../harness/client.ts";

@@ -2,7 +2,7 @@
 // shows it.
 import { readFileSync } from "node:fs";
 import type { AudioFormat } from "../../src/contract/audio-formats.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { postJson } from "../harness/client.ts";
 import { KEY, startGateway } from "../harness/gateway.ts";

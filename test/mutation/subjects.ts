@@ -36,8 +36,8 @@ const SLOTS = ["test/idempotency/idempotency.test.ts"];
 export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   guard: [
     { file: "src/outbound/address.ts", tests: ["test/outbound/address.test.ts", "test/outbound/guard.test.ts"] },
-    { file: "src/outbound/target-policy.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
-    { file: "src/outbound/target-rules.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    { file: "src/outbound/url-policy.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    { file: "src/outbound/ssrf-rules.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/guard.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/refusal.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/dial.ts", tests: WAY_OUT },

@@ -14,7 +14,7 @@ import {
   OutboundError,
 } from "../../src/outbound/dial.ts";
 import { refusalOf } from "../../src/outbound/refusal.ts";
-import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/url-policy.ts";
 import { eachOf } from "../harness/each-of.ts";
 import { httpServer, readAll, socketServer } from "./loopback.ts";
 import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";

@@ -15,7 +15,7 @@ import {
   type Resolve,
 } from "../../src/outbound/guard.ts";
 import { ConnectFailure, GuardRefusal } from "../../src/outbound/refusal.ts";
-import { audioUrlPolicy, byokPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { audioUrlPolicy, byokPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/url-policy.ts";
 import { socketServer } from "./loopback.ts";
 import { pretendInternet } from "./pretend-internet.ts";
 import { soon } from "./soon.ts";

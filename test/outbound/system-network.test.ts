@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { createServer, type TLSSocket } from "node:tls";
 import { ConnectFailure, createOutbound, GuardRefusal } from "../../src/outbound/dial.ts";
 import { ownAddresses, systemConnector, systemResolver } from "../../src/outbound/system-network.ts";
-import { webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { webhookPolicy } from "../../src/outbound/url-policy.ts";
 import { canaryPort } from "../harness/canary.ts";
 import { httpServer, refusingUrl, socketServer, TLS } from "./loopback.ts";
 import { soon } from "./soon.ts";

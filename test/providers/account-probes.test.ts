@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
 import { createOutbound } from "../../src/outbound/dial.ts";
-import { byokPolicy } from "../../src/outbound/target-policy.ts";
+import { byokPolicy } from "../../src/outbound/url-policy.ts";
 import type { AccountAnswer } from "../../src/providers/account-probe.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { createMemory } from "../../src/providers/memory.ts";

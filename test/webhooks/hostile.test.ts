@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createOutbound } from "../../src/outbound/dial.ts";
-import { webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { webhookPolicy } from "../../src/outbound/url-policy.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
 import type { ReceiverAnswer } from "../../src/webhooks/services.ts";
 import { httpServer, refusingUrl, socketServer } from "../outbound/loopback.ts";

@@ -6,7 +6,7 @@ import { doctorNetwork } from "../../src/compose/outbound.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import type { Resolve } from "../../src/outbound/guard.ts";
 import { systemConnector } from "../../src/outbound/system-network.ts";
-import { webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { webhookPolicy } from "../../src/outbound/url-policy.ts";
 import { createReceivers } from "../../src/webhooks/receivers.ts";
 import { httpServer, httpsServer, refusingUrl, socketServer, TLS } from "../outbound/loopback.ts";
 import { soon } from "../outbound/soon.ts";

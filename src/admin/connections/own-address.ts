@@ -1,7 +1,7 @@
 // Checks the base URL of a workspace's own connection before it is stored [admin.connection-own-address], by the same rules of the outbound guard as every
 // later call to it.
 import { type Outbound, refusalOf, type RefusalReason } from "../../outbound/dial.ts";
-import type { TargetPolicy } from "../../outbound/target-policy.ts";
+import type { TargetPolicy } from "../../outbound/url-policy.ts";
 
 /** Returns why the address is refused, without what its name resolves to on this network. Null: it may be called now. */
 export function judgeOwnAddress(

@@ -4,7 +4,12 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { PROFILES } from "../../contract/features.ts";
 import { jobFields } from "../../contract/jobs.ts";
-import { audioFields, RESPONSE_FORMATS, transcriptionFields, translationFields } from "../../contract/transcription.ts";
+import {
+  audioFields,
+  RESPONSE_FORMATS,
+  transcriptionFields,
+  translationFields,
+} from "../../contract/transcription-fields.ts";
 
 type Field = keyof typeof transcriptionFields.shape;
 type MoreField = Exclude<keyof typeof jobFields.shape, Field>;

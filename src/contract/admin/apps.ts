@@ -14,7 +14,7 @@ import {
   time,
 } from "./admin.ts";
 import { appFields } from "../settings/app.ts";
-import { PURPOSE_POLICY } from "../transcription.ts";
+import { PURPOSE_POLICY } from "../transcription-fields.ts";
 import { deletedView, slug } from "./workspaces.ts";
 
 export const appRequest = z.strictObject({

@@ -6,7 +6,7 @@ import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
 import { recordedOptions, recordedPurpose } from "../requests.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
-import { routingDecision } from "../transcription.ts";
+import { routingDecision } from "../transcription-envelope.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;
 

@@ -7,13 +7,12 @@ import { REPLAYED, SIMULATED } from "./response-names.ts";
 import {
   audioFields,
   PURPOSE_POLICY,
-  routingDecision,
-  transcriptionEnvelope,
   transcriptionFields,
   transcriptionRequest,
   translationFields,
   translationRequest,
-} from "../transcription.ts";
+} from "../transcription-fields.ts";
+import { routingDecision, transcriptionEnvelope } from "../transcription-envelope.ts";
 
 const binary = z.string().meta({ format: "binary" });
 

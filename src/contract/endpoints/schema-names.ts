@@ -61,14 +61,10 @@ import {
   LANGUAGE_TAG,
   PURPOSE_POLICY,
   REDACTION,
-  routingDecision,
-  segment,
-  transcriptionEnvelope,
   transcriptionRequest,
   translationRequest,
-  warning,
-  word,
-} from "../transcription.ts";
+} from "../transcription-fields.ts";
+import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../transcription-envelope.ts";
 import { spentBudget, usageReport, usageTable, workspaceUsage } from "../usage.ts";
 import {
   attemptView,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";
-import { PURPOSE_POLICY } from "../transcription.ts";
+import { PURPOSE_POLICY } from "../transcription-fields.ts";
 import { ID, optionalOrNull, PURPOSE_LABEL, section } from "./kit.ts";
 import { purposeSection, routeReference } from "./route.ts";
 

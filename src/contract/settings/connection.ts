@@ -2,7 +2,7 @@
 // the admin API.
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
-import { LANGUAGE_TAG } from "../transcription.ts";
+import { LANGUAGE_TAG } from "../transcription-fields.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, optionalOrNull, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";

@@ -2,7 +2,7 @@
 // and options such as `may_pay_twice`, `split_long_audio` and `translate_via_chat`.
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
-import { transcriptionFields } from "../transcription.ts";
+import { transcriptionFields } from "../transcription-fields.ts";
 import { ID, optionalOrNull, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());

@@ -10,7 +10,7 @@ import type {
 } from "../../metering/ledger-entries.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat/chat-provider.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
-import { outputCap } from "../../providers/chat/asked-chat-features.ts";
+import { outputCap } from "../../providers/chat/unmet-chat-features.ts";
 import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../../providers/io.ts";
 import { chatReplyBound, type ReplyBound } from "../../providers/wire/reply-bounds.ts";

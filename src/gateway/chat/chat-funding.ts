@@ -3,7 +3,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { BillingClass } from "../../contract/billing-class.ts";
 import type { Funding } from "../../metering/ledger.ts";
-import { askedChatFeatures } from "../../providers/chat/asked-chat-features.ts";
+import { askedChatFeatures } from "../../providers/chat/unmet-chat-features.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 
 /** Plain chat uses the plan's allowance; tools, JSON modes, images and audio do not [chat.plan-allowance]. */

@@ -5,7 +5,7 @@ import type { Funding } from "../../metering/ledger.ts";
 import type { TokenUsage } from "../../metering/ledger-entries.ts";
 import { chatCharge, type ChatPrice } from "../../metering/price.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
-import { outputCap } from "../../providers/chat/asked-chat-features.ts";
+import { outputCap } from "../../providers/chat/unmet-chat-features.ts";
 import type { Target } from "../../routing/types.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { billingClassOf } from "../billing/billing-class.ts";

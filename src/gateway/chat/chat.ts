@@ -2,7 +2,7 @@
 // compatible endpoint calls it too.
 import { CHAT_PREFERENCES } from "../../contract/features.ts";
 import { newId } from "../../contract/ids.ts";
-import { askedChatFeatures } from "../../providers/chat/asked-chat-features.ts";
+import { askedChatFeatures } from "../../providers/chat/unmet-chat-features.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../../routing/decide-chat-route.ts";
 import { appOf } from "../account/app-of.ts";

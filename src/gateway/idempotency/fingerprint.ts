@@ -1,7 +1,7 @@
 // Computes the hash (fingerprint) by which two requests under one idempotency key are recognised as the same payload [idempotency.same-payload]. Pure.
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
-import type { TranslationFields } from "../../contract/transcription.ts";
+import type { TranslationFields } from "../../contract/transcription-fields.ts";
 import { mergedKeyterms } from "../../routing/required-features.ts";
 
 export interface FingerprintInput {

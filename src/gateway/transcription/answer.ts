@@ -1,6 +1,6 @@
 // Builds the envelope of an answer from a target's outcome: finishes the transcript and collects all warnings [transcription.envelope].
 import { newId } from "../../contract/ids.ts";
-import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
+import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription-envelope.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
 import type { ServedOutcome } from "../calls/run-outcome.ts";

@@ -1,5 +1,5 @@
 // Builds the envelope of a transcript, the JSON answer of a routed request [transcription.envelope]. Pure.
-import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription.ts";
+import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription-envelope.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 
 export interface EnvelopeInput {

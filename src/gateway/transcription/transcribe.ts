@@ -1,6 +1,6 @@
 // The steps of a synchronous transcription in the order of docs/reference/errors.md, one named step a line. The endpoint has checked the key, scope, limits and
 // body before; the compatible endpoints call it too.
-import type { TranscriptionEnvelope } from "../../contract/transcription.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import { requireRoute } from "../calls/routing-errors.ts";
 import { dryRunAudio } from "../dry-run/dry-run.ts";
@@ -12,7 +12,7 @@ import { answerOf } from "./answer.ts";
 import type { AudioCall } from "./audio-call.ts";
 import { callTargets } from "./call-targets.ts";
 import { decideWithChat } from "./decide-audio.ts";
-import { type Delivery, deliver } from "./answer-format.ts";
+import { type Delivery, deliver } from "./delivery.ts";
 import { refuseTooManyKeyterms } from "./refuse-too-many-keyterms.ts";
 import { withAudio } from "./with-audio.ts";
 

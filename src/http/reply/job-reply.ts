@@ -1,5 +1,5 @@
 // Writes a job as a response body. Its result is stored as JSON and is inserted without parsing.
-import { simulatedMark } from "../../gateway/transcription/answer-format.ts";
+import { simulatedMark } from "../../gateway/transcription/delivery.ts";
 import type { JobView } from "../../jobs/read/describe-job.ts";
 import type { Reply } from "../server/endpoint.ts";
 import type { ServerEvent } from "./sse.ts";

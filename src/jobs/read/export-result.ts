@@ -4,7 +4,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import { brand, type WorkspaceId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { ExportFormat } from "../../contract/jobs.ts";
-import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/answer-format.ts";
+import { DELIVERY_TYPES, factsOf, markOf } from "../../gateway/transcription/delivery.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../store/jobs.ts";
 import { awaitEnd, type PollOptions } from "./read-job.ts";

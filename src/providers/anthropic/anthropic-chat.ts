@@ -9,7 +9,7 @@ import {
   outputCap,
   samplingOf,
   unmetChatFeatures,
-} from "../chat/asked-chat-features.ts";
+} from "../chat/unmet-chat-features.ts";
 import { ANTHROPIC_CHAT_MODELS } from "./anthropic-chat-models.ts";
 import type {
   ChatPlanResult,

@@ -4,7 +4,7 @@ import { gapBetween, joinWords } from "../../lib/text/join-words.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { ProviderError, type StreamingIo } from "../io.ts";
 import { type LiveReader, streamOverSocket } from "../wire/live-wire.ts";
 import {

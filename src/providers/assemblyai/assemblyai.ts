@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
 import { ASSEMBLYAI_MODELS } from "./assemblyai-models.ts";
 import { REDACTION_POLICIES } from "./assemblyai-redaction.ts";

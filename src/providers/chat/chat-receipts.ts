@@ -2,7 +2,7 @@
 // fallback but not for a report.
 import type { ChatFeature } from "../../contract/features.ts";
 import { isRecord } from "../../lib/json/json-guards.ts";
-import { askedChatFeatures } from "./asked-chat-features.ts";
+import { askedChatFeatures } from "./unmet-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
 import { parsedReply } from "../wire/read-reply.ts";
 

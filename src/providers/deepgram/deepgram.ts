@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS, deepgramLanguage } from "./deepgram-models.ts";
 import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";
 import { readElevenLabsReply } from "./elevenlabs-reply.ts";
 import type { Io, RemoteRun } from "../io.ts";

@@ -2,7 +2,7 @@
 // model is asked only for text, because anything else would be an unverified claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";

@@ -9,7 +9,7 @@ import {
   outputCap,
   samplingOf,
   unmetChatFeatures,
-} from "../chat/asked-chat-features.ts";
+} from "../chat/unmet-chat-features.ts";
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import type {
   ChatMessage,

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe } from "../account-probe.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { GOOGLE_SPEECH_MODELS, googleLocale, withBucket } from "./google-speech-models.ts";
 import { readGoogleReply } from "./google-speech-reply.ts";
 import { forgetGoogleToken, isServiceAccountOrToken } from "./google-token.ts";

@@ -2,7 +2,7 @@
 // `Dialect`, and no code depends on the server.
 import type { Feature, Lack, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { supportsPreference, unmetFeatures } from "../asked-features.ts";
+import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import type { Io, WireRequest } from "../io.ts";
 import { multipartBody } from "../wire/multipart.ts";
 import { readOpenAiReply } from "./openai-audio-reply.ts";

@@ -1,7 +1,7 @@
 // The adapter of OpenAI's chat completions: POST /chat/completions, used by OpenAI itself and by compatible servers (platform.openai.com and the servers'
 // documentation, checked 2026-11-20).
 import { z } from "zod";
-import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/asked-chat-features.ts";
+import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/unmet-chat-features.ts";
 import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
 import { splitSignedId } from "../../contract/tool-call-signature.ts";
 import { REASONING_EFFORTS } from "../../contract/features.ts";

@@ -10,7 +10,7 @@ import {
   OutboundError,
   type OutboundRequest,
 } from "../../outbound/dial.ts";
-import type { TargetPolicy } from "../../outbound/target-policy.ts";
+import type { TargetPolicy } from "../../outbound/url-policy.ts";
 import {
   asKind,
   type FailureKind,

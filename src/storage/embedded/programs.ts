@@ -1,4 +1,5 @@
-// Runs PostgreSQL's programs to completion under the server's account.
+// Runs a short program (`initdb`, `postgres --version`, a shell check) as the system user of the embedded server, because PostgreSQL refuses to run as root.
+// Returns its output, or why it failed.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Account } from "./account.ts";

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { ConnectFailure, createOutbound } from "../../../src/outbound/dial.ts";
-import { webhookPolicy } from "../../../src/outbound/target-policy.ts";
+import { webhookPolicy } from "../../../src/outbound/url-policy.ts";
 import { createQueue } from "../../../src/queue/queue.ts";
 import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { createSeal } from "../../../src/storage/secrets/seal.ts";

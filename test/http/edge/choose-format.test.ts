@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../../src/contract/errors.ts";
-import type { Delivery } from "../../../src/gateway/transcription/answer-format.ts";
+import type { Delivery } from "../../../src/gateway/transcription/delivery.ts";
 import { chooseDelivery } from "../../../src/http/reply/choose-format.ts";
 
 const ROWS: readonly (readonly [string | undefined, Delivery | "refused"])[] = [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHAT_FEATURES, CHAT_PREFERENCES } from "../../../src/contract/features.ts";
-import { askedChatFeatures, outputCap, unmetChatFeatures } from "../../../src/providers/chat/asked-chat-features.ts";
+import { askedChatFeatures, outputCap, unmetChatFeatures } from "../../../src/providers/chat/unmet-chat-features.ts";
 import type { ChatModel, ChatRequest } from "../../../src/providers/chat/chat-provider.ts";
 import { chatReceipts } from "../../../src/providers/chat/chat-receipts.ts";
 import { openaiChat, openaiCompatibleChat } from "../../../src/providers/openai/openai-chat.ts";

@@ -1,7 +1,7 @@
 // GET /v1/transcription/results/{token}: returns a job's result. The token is the credential [jobs.result-token].
 import type { Principal } from "../../../auth/principal.ts";
 import { getJobResultContract } from "../../../contract/endpoints/endpoint-jobs.ts";
-import { simulatedMark } from "../../../gateway/transcription/answer-format.ts";
+import { simulatedMark } from "../../../gateway/transcription/delivery.ts";
 import { fetchSignedResult } from "../../../jobs/read/export-result.ts";
 import type { JobServices } from "../../../jobs/services.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

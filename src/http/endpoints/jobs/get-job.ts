@@ -3,7 +3,7 @@
 import type { Principal } from "../../../auth/principal.ts";
 import { getJobContract } from "../../../contract/endpoints/endpoint-jobs.ts";
 import { jobQuery } from "../../../contract/jobs.ts";
-import { DELIVERY_TYPES } from "../../../gateway/transcription/answer-format.ts";
+import { DELIVERY_TYPES } from "../../../gateway/transcription/delivery.ts";
 import type { JobView } from "../../../jobs/read/describe-job.ts";
 import { exportJob } from "../../../jobs/read/export-result.ts";
 import { findJob, pollJob, watchJob } from "../../../jobs/read/read-job.ts";

@@ -1,7 +1,11 @@
 // Reads `POST /v1/transcription` with `stream: true` as an application would, whatever kind of provider streams behind it.
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
-import { segment, type TranscriptionEnvelope, transcriptionEnvelope } from "../../../../src/contract/transcription.ts";
+import {
+  segment,
+  type TranscriptionEnvelope,
+  transcriptionEnvelope,
+} from "../../../../src/contract/transcription-envelope.ts";
 import { speech, type TranscriptionCall } from "../../../harness/client.ts";
 import { KEY, type TestGateway } from "../../../harness/gateway.ts";
 

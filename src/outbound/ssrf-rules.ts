@@ -1,8 +1,9 @@
-// The guard's rules [remote-audio.plain-url] as pure functions of a target: each returns null or the refusal.
+// The SSRF rules for a URL that a caller supplied: scheme, one readable spelling [remote-audio.plain-url], port, allowlist, public addresses. Pure: each returns
+// null or the refusal. `guard.ts` applies them in order.
 import ipaddr from "ipaddr.js";
 import { judgeAddress, isInRange, sameAddress } from "./address.ts";
 import { GuardRefusal } from "./refusal.ts";
-import { listedEntry, type TargetPolicy } from "./target-policy.ts";
+import { listedEntry, type TargetPolicy } from "./url-policy.ts";
 
 const MAX_URL_BYTES = 8_192;
 const MAX_ANSWERS = 32;

@@ -1,6 +1,6 @@
 // Checks an `audio.url` against every rule of a fetch and reports each result separately, without fetching anything [remote-audio.check-same-rules].
 import type { Examination, GuardRule, Outbound, RefusalReason } from "../outbound/dial.ts";
-import { listedEntry, type TargetPolicy } from "../outbound/target-policy.ts";
+import { listedEntry, type TargetPolicy } from "../outbound/url-policy.ts";
 import { urlRejected } from "./remote-errors.ts";
 
 export interface AudioUrlExamination extends Pick<Examination, "host" | "addresses"> {

@@ -1,0 +1,132 @@
+// Schemas of the answer of a transcription or translation: the envelope, its segments, words and warnings, and the routing decision of a dry run.
+import { z } from "zod";
+import type { ErrorBody } from "./error-body.ts";
+
+const WARNING_CODES = [
+  "PREFERENCE_DROPPED",
+  "MEDIA_TYPE_MISMATCH",
+  "FEATURE_EMULATED",
+  "TIMES_CLAMPED",
+  "PURPOSE_NOT_APPLIED",
+  "PROFILE_NOT_APPLIED",
+  "SIMULATED_PROVIDER",
+  "TRANSLATED_BY_CHAT",
+  "MULTIPLE_AUDIO_TRACKS",
+  "TRAILING_DATA_IGNORED",
+  "EDIT_LIST_APPLIED",
+  "EMPTY_TRANSCRIPT",
+  "USAGE_ESTIMATED",
+  "FINISH_REASON_UNKNOWN",
+  "HISTORY_FIELDS_IGNORED",
+  "TOOL_SCHEMA_REWRITTEN",
+] as const;
+const seconds = z.number().min(0);
+const confidence = z.number().min(0).max(1).nullable();
+const PURPOSE_SOURCES = ["body", "header", "app_default", "fallback", "none"] as const;
+
+export const warning = z.strictObject({
+  code: z.enum(WARNING_CODES),
+  message: z.string(),
+  param: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+
+export type Warning = z.infer<typeof warning>;
+
+export const segment = z.strictObject({
+  id: z.int().min(0),
+  start: seconds.describe("Seconds from the start of the audio."),
+  end: seconds,
+  text: z.string(),
+  speaker: z.string().nullable().describe("`S1`, `S2`… in order of first appearance."),
+  channel: z.int().min(0).nullable(),
+  confidence,
+});
+
+export type Segment = z.infer<typeof segment>;
+
+export const word = z.strictObject({
+  text: z.string(),
+  start: seconds,
+  end: seconds,
+  confidence,
+  speaker: z.string().nullable(),
+  channel: z.int().min(0).nullable(),
+});
+
+export type Word = z.infer<typeof word>;
+
+/** The three purpose fields of every routed answer [routing.purpose-fields]. */
+export const purposeFields = z.strictObject({
+  svc_requested_purpose: z.string().nullable(),
+  svc_applied_purpose: z.string().nullable(),
+  svc_purpose_source: z.enum(PURPOSE_SOURCES),
+});
+
+export type PurposeFields = z.infer<typeof purposeFields>;
+
+/** The answer of `POST /v1/transcription` for every `response_format` [transcription.envelope]. */
+export const transcriptionEnvelope = z.strictObject({
+  id: z.string(),
+  object: z.enum(["transcription", "translation"]),
+  created_at: z.string(),
+  status: z.literal("completed"),
+  content: z.string().describe("The text, or the caption file for `srt` and `vtt`."),
+  language: z.string().nullable(),
+  language_confidence: confidence,
+  duration_seconds: seconds,
+  segments: z.array(segment),
+  words: z.array(word),
+  warnings: z.array(warning),
+  usage: z.strictObject({
+    audio_seconds: seconds.describe("Seconds of submitted audio, as measured by the gateway."),
+    billable_audio_seconds: seconds,
+    total_tokens: z.literal(0),
+  }),
+  ...purposeFields.shape,
+});
+
+export type TranscriptionEnvelope = z.infer<typeof transcriptionEnvelope>;
+
+/** The events of a stream [transcription.stream]; `error` ends a broken one. */
+export type TranscriptStreamEvent =
+  | { readonly event: "transcript.delta"; readonly data: { readonly text: string } }
+  | { readonly event: "transcript.segment"; readonly data: { readonly segment: Segment } }
+  | { readonly event: "transcript.completed"; readonly data: { readonly envelope: TranscriptionEnvelope } }
+  | { readonly event: "error"; readonly data: ErrorBody };
+
+/** Of a target in cooldown. */
+export const pausedUntil = z
+  .string()
+  .describe("Present if it is paused manually: when the pause ends. No provider has failed.")
+  .optional();
+
+/** The answer to `dry_run: true` [routing.dry-run-decision]. */
+export const routingDecision = z.strictObject({
+  object: z.literal("routing.decision"),
+  outcome: z.strictObject({ status: z.int(), code: z.string().nullable(), position: z.int().nullable() }),
+  candidates: z.array(
+    z.strictObject({
+      position: z.int(),
+      eligible: z.boolean(),
+      missing: z.array(z.string()),
+      health: z.enum(["healthy", "resting"]),
+      paused_until: pausedUntil,
+      split: z
+        .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
+        .describe(
+          "The audio exceeds this target's limits, or the model does not support channels: it would be sent in pieces.",
+        )
+        .optional(),
+      connection: z.string().optional(),
+      provider: z.string().optional(),
+      model: z.string().optional(),
+    }),
+  ),
+  purpose: purposeFields,
+  warnings: z.array(warning),
+  estimated_cost_usd: z.string().nullable(),
+  audio_seconds: seconds.nullable().describe("Null for chat."),
+});
+
+export type RoutingDecision = z.infer<typeof routingDecision>;
