@@ -84,7 +84,7 @@ test("tenancy.audit-no-cover-up: a checkpoint that was changed, or signed by ano
     services.store.held.set("audit/latest", Buffer.from(forged));
     const { ok, findings } = await verdict(services);
     assert.deepEqual([ok, findings.map(({ kind }) => kind)], [false, ["checkpoint"]], forged);
-    await assert.rejects(writeCheckpoint(services), /does not hold/u);
+    await assert.rejects(writeCheckpoint(services), /does not match/u);
   }
   services.store.held.set("audit/latest", honest);
   assert.equal((await verdict({ ...services, seal: createSeal({ keys: [NEW_KEY] }) })).ok, false);

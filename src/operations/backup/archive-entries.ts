@@ -50,7 +50,7 @@ export function tarHeader({ name, kind, sizeBytes }: ArchiveEntry, mtime: Date):
 
 function archiveEntry({ name, type, size }: TarHeader): ArchiveEntry {
   if (type !== "file" && type !== "directory")
-    throw new Error("the archive holds something that is neither file nor folder");
+    throw new Error("the archive contains an entry that is neither a file nor a folder");
   return { name: name.replace(/\/$/u, ""), kind: type === "file" ? "file" : "folder", sizeBytes: size };
 }
 
