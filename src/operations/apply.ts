@@ -57,5 +57,5 @@ async function report(result: ApplyResult, options: ApplyFileOptions, terminal: 
       `${MARKS[action]} ${kind} ${name}${action === "released" ? " (no longer in the file: now unmanaged, editable through the API)" : ""}\n`,
     );
   const count = result.changes.length === 1 ? "1 change" : `${result.changes.length} changes`;
-  await printLine(terminal, result.dry_run ? `${count}, none applyResult (--dry-run).` : `${count} in force.`);
+  await printLine(terminal, result.dry_run ? `${count}, none applied (--dry-run).` : `${count} in force.`);
 }

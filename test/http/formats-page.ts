@@ -24,10 +24,10 @@ const WHAT_COUNTS = `## What is measured
 
 What a standard decoder plays. Two warnings say where that is not the whole file:
 
-- **\`TRAILING_DATA_IGNORED\`**: bytes lie behind the sound (zeros, another file that was appended, a foreign tag). They are sent on with
+- **\`TRAILING_DATA_IGNORED\`**: bytes follow the audio data (zeros, another file that was appended, a foreign tag). They are sent on with
   the file, but neither measured nor charged. Mp3s and WebM recordings that were joined are played to the end, and count.
 - **\`EDIT_LIST_APPLIED\`**: the edit list of an mp4 leaves out a part of the track, or repeats one. The silence that encoders add (up to
-  0.3 s at either end, at least one packet at the start of AAC) is left out without a warning. Empty edits hold no sound.
+  0.3 s at either end, at least one packet at the start of AAC) is skipped without a warning. Empty edits hold no sound.
 
 | container | what counts |
 |---|---|

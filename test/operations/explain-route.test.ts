@@ -30,14 +30,14 @@ const LIVE = [
   "asked    audio_input: diarization",
   "purpose  none -> none  (none)",
   "route    own, version 1",
-  "target   1  dg  deepgram nova-3  able",
+  "target   1  dg  deepgram nova-3  eligible",
   "outcome  routed",
 ];
 const DRAFT = [
   ...LIVE.slice(0, 2),
   "route    own, version 2",
   "target   1  oa  openai whisper-1  lacks diarization, size",
-  "target   2  dg  deepgram nova-3  able",
+  "target   2  dg  deepgram nova-3  eligible",
   "outcome  routed",
 ];
 const ASKED = ["--seconds", "2400", "--audio-format", "mp3", "--diarization"];

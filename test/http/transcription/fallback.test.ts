@@ -1,7 +1,6 @@
 // Fallback: what one provider's failure means for the caller, for the next provider, for the idempotency key and for the charge.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { createServer } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -61,13 +60,15 @@ const CASES = [
   "gone-keyed",
 ];
 
+/** Port 1 is reserved and unused. A port that was free a moment ago may be taken by another test. */
+const CLOSED = "http://127.0.0.1:1";
+
 let gateway: TestGateway;
 const moments = new EventEmitter();
 /** A connection that is no longer in the directory. */
 let removed: string | null = null;
 before(async () => {
-  const closedPort = await closedPortNumber();
-  gateway = await startGateway({ file: (sandbox) => fileOf(sandbox, closedPort), wrapGateway: announceSettlements });
+  gateway = await startGateway({ file: fileOf, wrapGateway: announceSettlements });
 });
 after(() => gateway.close());
 beforeEach(() => {
@@ -367,7 +368,7 @@ function announceSettlements(services: GatewayServices): GatewayServices {
   return { ...services, directory, ledger: { ...ledger, settle } };
 }
 
-function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
+function fileOf(sandbox: Sandbox): ConfigurationFile {
   const isLonger = (name: string) => ["speakers", "definite-then-unknown"].includes(name);
   return configurationWith(sandbox, {
     prices: { "deepgram/nova-3": "3.60", "openai/whisper-1": "7.20" },
@@ -381,7 +382,7 @@ function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
             ] as const,
         ),
       ),
-      "dg-connect": { kind: "deepgram", base_url: `http://127.0.0.1:${closedPort}` },
+      "dg-connect": { kind: "deepgram", base_url: CLOSED },
       "dg-timeout": { kind: "deepgram", timeout_seconds: 3 },
     },
     routes: byId(CASES, (name) => ({
@@ -398,13 +399,4 @@ function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
       },
     },
   });
-}
-
-async function closedPortNumber(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  assert(address !== null && typeof address === "object");
-  await new Promise((resolve) => server.close(resolve));
-  return address.port;
 }
