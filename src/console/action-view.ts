@@ -2,7 +2,7 @@
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 
 interface Action<T> {
   readonly label: string;
@@ -36,7 +36,7 @@ export function actionView<T>({
   const go = button(label, async () => {
     problem.replaceChildren();
     if (!(await confirmed(title, what, label))) return;
-    const outcome = await toldIn(problem, run, again);
+    const outcome = await callWithError(problem, run, again);
     if (outcome.ok) return done(outcome.data);
     const { failure } = outcome;
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;

@@ -3,7 +3,7 @@ import type { ApplyResult } from "../contract/admin/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, type Tone } from "./words.ts";
 
@@ -21,7 +21,7 @@ export function applyPart(visit: Visit): HTMLElement {
   const result = element("div", {});
   const ask = (dryRun: boolean) => visit.ask<ApplyResult>("POST", PATH, { body: { dry_run: dryRun } });
   const compare = button("Compare with the file", async () => {
-    const outcome = await toldIn(result, () => ask(true));
+    const outcome = await callWithError(result, () => ask(true));
     if (!outcome.ok) return;
     const { changes, file } = outcome.data;
     if (changes.length === 0) return result.replaceChildren(sameView(file));

@@ -1,14 +1,14 @@
 // Verifies the audit log: its hash chains, and their ends against the last signed checkpoint.
 import type { AuditVerification } from "../contract/admin/audit.ts";
 import { button, element } from "../page/element.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, timeView } from "./words.ts";
 
 export function verificationPart(visit: Visit): HTMLElement {
   const result = element("div", { role: "status" });
   const verify = button("Verify integrity", async () => {
-    const outcome = await toldIn(result, () => {
+    const outcome = await callWithError(result, () => {
       result.replaceChildren("Reading every entry…");
       return visit.ask<AuditVerification>("GET", "/audit/verification");
     });

@@ -3,7 +3,7 @@ import type { ConnectionTest, TestOutcome } from "../contract/admin/connection-t
 import type { ConnectionView } from "../contract/admin/connections.ts";
 import { button, element, pressed } from "../page/element.ts";
 import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
 
@@ -53,7 +53,7 @@ export function connectionTestView(visit: Visit, { connection, isAtOnce, tested 
   return box;
 
   async function run(): Promise<void> {
-    const outcome = await toldIn(result, () => {
+    const outcome = await callWithError(result, () => {
       result.replaceChildren(element("p", {}, "Testing, for at most 10 s…"));
       return visit.ask<ConnectionTest>("POST", `${connectionPath(connection.id)}/test`);
     });

@@ -4,7 +4,7 @@ import type { KeyView } from "../contract/admin/keys.ts";
 import { ask } from "../page/ask.ts";
 import { button, copyButton, element } from "../page/element.ts";
 import { showSecret } from "./dialog.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import type { Visit } from "./visit.ts";
 import { mark } from "./words.ts";
 
@@ -35,7 +35,7 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
 /** Tests on the page's own listener, which avoids a cross-origin call. */
 function testButton(secret: string, tested: HTMLElement): HTMLButtonElement {
   return button("Send a test request", async () => {
-    const outcome = await toldIn(tested, () => ask<KeyDescription>("/v1/me", secret));
+    const outcome = await callWithError(tested, () => ask<KeyDescription>("/v1/me", secret));
     if (outcome.ok) tested.append(element("p", {}, mark("good", "It works."), ` ${whoIs(outcome.data)}`));
   });
 }

@@ -3,7 +3,7 @@ import type { SandboxFault, SandboxFaults } from "../contract/admin/sandbox-faul
 import type { Outcome } from "../page/ask.ts";
 import { button, element, table } from "../page/element.ts";
 import { formView } from "./form-view.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import { refusedAt } from "./refused-at.ts";
 import { ALL, FAULT_CHOICES, FAULTS, fieldsOf, isFaultKind, titleOf, wordsOf } from "./sandbox-faults.ts";
 import type { Visit } from "./visit.ts";
@@ -32,7 +32,7 @@ function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[]
   if (faults.length === 0) return [element("p", {}, "None.")];
   const problem = element("div", {});
   const keepOnly = (remaining: readonly SandboxFault[], message: string) => async () => {
-    if (!(await toldIn(problem, () => replace(visit, remaining))).ok) return;
+    if (!(await callWithError(problem, () => replace(visit, remaining))).ok) return;
     visit.say(message);
     await visit.redraw();
   };

@@ -4,7 +4,7 @@ import { button, element } from "../page/element.ts";
 import { outcomeText } from "./delivery-attempts.ts";
 import { confirmed, showDialog, showSecret } from "./dialog.ts";
 import { formView } from "./form-view.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import type { Visit } from "./visit.ts";
 
 export const WEBHOOK = "/stt-webhook";
@@ -37,7 +37,7 @@ async function putWebhook(
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const outcome = await toldIn(
+  const outcome = await callWithError(
     problem,
     () => visit.ask<WebhookView>("PUT", WEBHOOK, { body, ifMatch }),
     () => visit.redraw(),
@@ -46,7 +46,7 @@ async function putWebhook(
 }
 
 export async function sendTest({ visit, problem }: Changing): Promise<void> {
-  const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+  const outcome = await callWithError(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
   if (!outcome.ok) return;
   const [attempt] = outcome.data.attempts;
   const came = attempt === undefined ? "its result is not known yet" : outcomeText(attempt);
@@ -77,7 +77,7 @@ export async function remove({ visit, etag: ifMatch, problem }: Changing): Promi
   if (!(await confirmed("Remove the webhook?", what, "Remove"))) return;
   if (
     !(
-      await toldIn(
+      await callWithError(
         problem,
         () => visit.ask("DELETE", WEBHOOK, { ifMatch }),
         () => visit.redraw(),

@@ -5,7 +5,7 @@ import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
 import type { Delivery } from "./delivery-attempts.ts";
 import { filterView, filtersIn } from "./filter-view.ts";
 import type { LiveList } from "./live-list.ts";
-import { toldIn } from "./told.ts";
+import { callWithError } from "./call-with-error.ts";
 import { type Answer, Unanswered, type Visit } from "./visit.ts";
 import { WEBHOOK } from "./webhook-changes.ts";
 import { settingsView, setUpView } from "./webhook-settings.ts";
@@ -57,7 +57,7 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
 
   async function redeliver({ id }: Delivery): Promise<void> {
     const path = `${WEBHOOK}/deliveries/${encodeURIComponent(id)}/redeliver`;
-    const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", path));
+    const outcome = await callWithError(problem, () => visit.ask<DeliveryView>("POST", path));
     if (!outcome.ok) return;
     visit.say("The event will be redelivered under the same id. Earlier attempts are kept.");
     list.put(outcome.data);

@@ -1,4 +1,4 @@
-// Stores objects in an S3-compatible store, whose PUT is atomic.
+// Stores objects in an S3-compatible store with an atomic PUT.
 import { Readable } from "node:stream";
 import {
   DeleteObjectCommand,

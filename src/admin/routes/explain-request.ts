@@ -37,7 +37,7 @@ export type ExplanationServices = JudgeServices &
   };
 
 /** The caller of the request. */
-export type Whose =
+export type ExplainedCaller =
   | { readonly kind: "key"; readonly id: string }
   | { readonly kind: "app"; readonly app: string; readonly testMode: boolean };
 
@@ -47,7 +47,7 @@ type RequestToExplain =
   | Omit<ChatExplanation, "principal">;
 
 export interface Explained extends VersionChoice {
-  readonly whose: Whose;
+  readonly caller: ExplainedCaller;
   readonly request: RequestToExplain;
 }
 
@@ -56,7 +56,7 @@ export async function explainRequest(services: ExplanationServices, options: Exp
   refuseImpossible(services, request);
   // Refreshed first, because another process may have changed the set-up a moment ago.
   await mapDatabaseUnavailable(services.refreshDirectory());
-  const found = await mapDatabaseUnavailable(principalOf(services, scope, options.whose));
+  const found = await mapDatabaseUnavailable(principalOf(services, scope, options.caller));
   // An administrator sees provider names, whatever the caller may see.
   const principal: Principal = { ...found, scopes: [...found.scopes, "routing:read"] };
   const directory = services.directory();
@@ -106,15 +106,19 @@ function refuseImpossible({ limits }: ExplanationServices, request: RequestToExp
 }
 
 /** The operator names an app by its id or as `workspace/app`. In a workspace its slug is enough. */
-async function principalOf(services: ExplanationServices, scope: DirectoryScope, whose: Whose): Promise<Principal> {
+async function principalOf(
+  services: ExplanationServices,
+  scope: DirectoryScope,
+  caller: ExplainedCaller,
+): Promise<Principal> {
   const workspaceId = workspaceOf(scope);
-  if (whose.kind === "key") {
-    const found = await findKeyById(services.database, whose.id);
+  if (caller.kind === "key") {
+    const found = await findKeyById(services.database, caller.id);
     if (found === null || (workspaceId !== null && found.workspace.id !== workspaceId)) throw noSuch("key");
     if (found.app === null) throw invalidRequest("key_id", "key_id: this key belongs to no app, so it has no route.");
     return found;
   }
-  const { app, testMode } = whose;
+  const { app, testMode } = caller;
   const name =
     workspaceId === null
       ? app

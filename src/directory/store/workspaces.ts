@@ -53,7 +53,7 @@ export async function readAppByName(db: SystemHandle, name: string) {
     .executeTakeFirst();
 }
 
-/** Ids of the workspaces whose `managed_by` is `file`. */
+/** Ids of the workspaces with `managed_by` = `file`. */
 export async function listFileWorkspaces(tx: Transacting): Promise<readonly { readonly id: string }[]> {
   return tx.selectFrom("workspaces").select("id").where("managed_by", "=", "file").execute();
 }

@@ -1,4 +1,4 @@
-// Creates the error of a request whose eligible targets were all tried and failed [routing.exhausted]: NO_HEALTHY_PROVIDER, PROVIDER_REJECTED or
+// Creates the error of a request after all eligible targets were tried and failed [routing.exhausted]: NO_HEALTHY_PROVIDER, PROVIDER_REJECTED or
 // FEATURE_NOT_DELIVERED, and for chat `all_providers_exhausted`.
 import { GatewayError } from "../../contract/errors.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";

@@ -8,7 +8,7 @@ import type { GatewayServices } from "../services.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 
 export interface AnswerInput {
-  /** Whose transcript it is: waiting for the thread is fair among owners. */
+  /** Owner of the transcript: waiting for the thread is fair among owners. */
   readonly owner: string;
   readonly createdAt: Date;
   readonly wanted: Requirements;

@@ -22,7 +22,7 @@ export interface TranscriptThread {
   close(): Promise<void>;
 }
 
-/** The inputs as records whose members are lists, because only those are sent in slices. */
+/** The inputs as records of lists, because only lists are sent in slices. */
 export type TranscriptTask =
   | ({ readonly kind: "caption" } & CaptionSource)
   | {

@@ -22,12 +22,12 @@ export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
   return everywhereEndpoint(edge, explainContracts, async ({ request }, { scope }) => {
     const input = await readPassedOn(request, explanationRequest, { maxBytes: MAX_BYTES });
     const { route = null, version = null } = input;
-    const question = { scope, whose: callerOf(input), request: requestOf(input), route, version };
+    const question = { scope, caller: callerOf(input), request: requestOf(input), route, version };
     return { status: 200, body: { json: await explainRequest(edge.explanations, question) } };
   });
 }
 
-function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
+function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["caller"] {
   if (app !== undefined && id === undefined) return { kind: "app", app, testMode: testMode ?? false };
   if (id === undefined || app !== undefined)
     throw invalidRequest(app === undefined ? "app" : "key_id", "Set `app` or `key_id` to identify the caller.");

@@ -84,7 +84,7 @@ export const CONSOLE_MODULES = [
   "console/session",
   "console/target-row",
   "console/target-rows",
-  "console/told",
+  "console/call-with-error",
   "console/tried",
   "console/try-difference",
   "console/try-question",

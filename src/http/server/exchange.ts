@@ -84,7 +84,7 @@ export class Exchange {
   }
 }
 
-/** A request of our servers, with what belongs to it. Not in a WeakMap, whose entries make the collector promote them (docs/decisions/0045). */
+/** A request of our servers, with what belongs to it. Not in a WeakMap, because its entries make the collector promote them (docs/decisions/0045). */
 export class ServedRequest extends IncomingMessage {
   exchange: Exchange | null = null;
   /** Whether it was queued behind an earlier response of its connection. */

@@ -1,4 +1,4 @@
-// Determines the end and the charge of a job without a result: a failed or cancelled one, whose attempt may still be open.
+// Determines the end and the charge of a job without a result: a failed or cancelled one that may still have an open attempt.
 import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";

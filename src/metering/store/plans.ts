@@ -36,7 +36,7 @@ export async function listPlanRows(
   return (after === null ? all : all.where("id", ">", after)).orderBy("id").limit(limit).execute();
 }
 
-/** Ids of the plans whose `managed_by` is `file`. */
+/** Ids of the plans with `managed_by` = `file`. */
 export async function listFilePlans(tx: Transacting): Promise<readonly string[]> {
   const rows = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
   return rows.map(({ id }) => id);

@@ -1,4 +1,4 @@
-// Determines whose jobs a request may access (the workspace and app of its key), and which job its path names.
+// Determines the owner of the jobs that a request may access (the workspace and app of its key), and which job its path names.
 import type { Principal } from "../../../auth/principal.ts";
 import { appOf } from "../../../gateway/account/app-of.ts";
 import type { JobOwner } from "../../../jobs/read/read-job.ts";

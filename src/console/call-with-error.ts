@@ -3,7 +3,7 @@ import type { Outcome } from "../page/ask.ts";
 import { refusalView } from "./refusal-view.ts";
 
 /** A refusal replaces the content of `problem`; `again` as in `refusalView`. */
-export async function toldIn<T>(
+export async function callWithError<T>(
   problem: HTMLElement,
   call: () => Promise<Outcome<T>>,
   again?: () => void | Promise<void>,
