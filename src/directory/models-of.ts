@@ -15,13 +15,16 @@ export interface AccountModel {
   readonly chat: ChatModel | null;
 }
 
-/** Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. */
+/**
+ * Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. Where an account may
+ * lead to any server, only declared models are listed.
+ */
 export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, adapters: Adapters): AccountModel[] {
   const speech = adapters.speech.get(kind);
   const chat = adapters.chat.get(kind);
   const names = new Set([
     ...Object.keys(models),
-    ...Object.keys(speech?.models ?? {}),
+    ...(speech?.isAnyServer === true ? [] : Object.keys(speech?.models ?? {})),
     ...(chat === undefined ? [] : [...Object.keys(chat.models), ...Object.keys(CHAT_MODELS[kind] ?? {})]),
   ]);
   return [...names].toSorted().flatMap((name) => {

@@ -216,6 +216,8 @@ export interface SpeechProvider {
   /** Assumed capabilities of a model outside the catalogue, which its declaration extends. */
   readonly unknownModel?: SpeechModel;
   readonly defaultBaseUrl: string | null;
+  /** An account may lead to any server: that a model is known says nothing about whether the server has it. */
+  readonly isAnyServer?: true;
   /** Schema of a target's `settings`. Unknown keys are refused when the configuration is read. */
   readonly settings: z.ZodType;
   plan(request: SpeechRequest, target: SpeechTarget): PlanResult;

@@ -73,6 +73,7 @@ export const openaiCompatible: SpeechProvider = {
   configured: (name, model, given) => (dialectName(name, given) === "mistral" ? model : UNKNOWN),
   settings,
   defaultBaseUrl: null,
+  isAnyServer: true,
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
   transcribe,
   normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
