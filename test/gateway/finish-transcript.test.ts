@@ -438,4 +438,5 @@ test("transcription.long-transcripts: captions of a long transcript are those of
   assert.equal(await waiting[0], captionText(spoken));
   await thread.close();
   assert.equal(await waiting[1], captionText(spoken), "a transcript that waits when the thread ends is not lost");
+  assert.equal(await thread.caption("acme", spoken), captionText(spoken), "nor one that comes later");
 });

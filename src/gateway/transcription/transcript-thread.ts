@@ -51,9 +51,12 @@ const THREAD_URL = threadUrl(import.meta.url, "transcript-thread-main");
 export function createTranscriptThread(): TranscriptThread {
   const thread = createTaskThread<ThreadTask, ThreadAnswer>({ url: THREAD_URL, killAfterMs: Infinity });
 
-  /** Undefined: the thread ended. */
-  const inThread = (owner: string, task: TranscriptTask): Promise<unknown> =>
-    thread.run({ owner }, async (ask) => {
+  let isClosed = false;
+
+  /** Undefined: the thread ended, or is closed. */
+  const inThread = async (owner: string, task: TranscriptTask): Promise<unknown> => {
+    if (isClosed) return undefined;
+    return thread.run({ owner }, async (ask) => {
       const { port1: port, port2: threadPort } = new MessageChannel();
       try {
         const answer = await ask({ port: threadPort, messages: await sendInSlices(port, task) }, [threadPort]);
@@ -62,6 +65,7 @@ export function createTranscriptThread(): TranscriptThread {
         port.close();
       }
     });
+  };
 
   return {
     finish: async (owner, spoken, wanted, durationSeconds) => {
@@ -79,7 +83,10 @@ export function createTranscriptThread(): TranscriptThread {
         : await inThread(owner, { kind: "caption", ...spoken });
       return (captioned as { readonly text: string } | undefined)?.text ?? captionText(spoken);
     },
-    close: () => thread.close(),
+    close: () => {
+      isClosed = true;
+      return thread.close();
+    },
   };
 }
 
