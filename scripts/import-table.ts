@@ -146,6 +146,7 @@ export const RESTRICTIONS: readonly Restriction[] = [
     only: ["outbound/dial.ts", "outbound/guarded-requests.ts", "outbound/wire-call.ts"],
   },
   { what: "is a WebSocket client and server", targets: ["ws"], only: ["outbound/socket.ts", "http"] },
+  { what: "routes requests", targets: ["find-my-way"], only: ["http/server/server.ts"] },
   {
     what: "gives the SSRF guard a resolver or a connector",
     targets: ["src/outbound/system-network.ts"],

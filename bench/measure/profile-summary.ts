@@ -42,7 +42,7 @@ const ROOMS: readonly (readonly [RegExp, string])[] = [
   [/node_modules\/undici\//u, "undici"],
   [/node_modules\/pg-boss\//u, "pg-boss"],
   [/node_modules\/(zod)\//u, "zod"],
-  [/node_modules\/(fastify|find-my-way|avvio|@fastify\/[^/]+|fast-[^/]+|light-my-request)\//u, "fastify"],
+  [/node_modules\/(find-my-way|fast-[^/]+)\//u, "router"],
   [/node_modules\/(pino|sonic-boom|thread-stream|safe-stable-stringify)\//u, "pino"],
   [/src\/http\/body\/(multipart|part-headers|read-audio-form|body-chunks|audio-intake)/u, "http/multipart"],
   [/src\/audio\/spool/u, "audio/spool"],

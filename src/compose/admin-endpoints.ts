@@ -1,7 +1,6 @@
 // Creates the admin listener (`/admin/v1/…` for operator keys, health, metrics, its own OpenAPI document), which shares no endpoint with the public listener
 // [admin.listeners-separate], and a worker's monitoring listener.
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Principal } from "../auth/principal.ts";
 import { packageRoot, pageModules } from "../cli/package-root.ts";
@@ -15,7 +14,7 @@ import { getErrorDocs } from "../http/endpoints/pages/get-error-docs.ts";
 import { getHealth } from "../http/endpoints/get-health.ts";
 import { getMetrics } from "../http/endpoints/get-metrics.ts";
 import { getOpenapi } from "../http/endpoints/pages/get-openapi.ts";
-import { createServer } from "../http/server/server.ts";
+import { createServer, type HttpServer } from "../http/server/server.ts";
 import type { Authenticate } from "../http/server/frame.ts";
 
 export interface AdminListenerParts {
@@ -33,11 +32,11 @@ export interface AdminListenerParts {
 }
 
 /** The monitoring listener of a worker: the same health and metrics endpoints as a gateway's, without administration. */
-export function createWatchServer({ readiness, metrics, ...frame }: Omit<AdminListenerParts, "edge">): FastifyInstance {
+export function createWatchServer({ readiness, metrics, ...frame }: Omit<AdminListenerParts, "edge">): HttpServer {
   return createServer<Principal>({ ...frame, endpoints: [getHealth, readiness, getMetrics(metrics)] });
 }
 
-export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminListenerParts): FastifyInstance {
+export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminListenerParts): HttpServer {
   return createServer<Principal>({
     ...frame,
     endpoints: [

@@ -1,6 +1,5 @@
 // The composition root, together with the `open-*.ts` files: only they choose concrete parts and connect them. They contain no request logic.
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { startSandbox } from "../../sandbox/server.ts";
 import { createDecoder } from "../audio/decode/decoder.ts";
@@ -31,6 +30,7 @@ import { openJobs } from "./jobs.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
+import type { HttpServer } from "../http/server/server.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
@@ -62,9 +62,9 @@ export interface AppOptions {
 }
 
 export interface App {
-  readonly server: FastifyInstance;
+  readonly server: HttpServer;
   /** Null: the configuration has no admin listener. */
-  readonly admin: FastifyInstance | null;
+  readonly admin: HttpServer | null;
   readonly gateway: GatewayServices;
   readonly jobs: JobServices;
   /** Address of the built-in sandbox. */

@@ -1,5 +1,4 @@
 // Composes for `compose/app.ts` the public listener, and the admin listener if one is configured.
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
@@ -15,7 +14,7 @@ import { allowHosts } from "../http/server/allowed-hosts.ts";
 import { getReadiness } from "../http/endpoints/get-readiness.ts";
 import { publicUrlOf } from "../http/server/listen.ts";
 import { createUnreadBudget } from "../http/reply/unread-budget.ts";
-import { createServer } from "../http/server/server.ts";
+import { createServer, type HttpServer } from "../http/server/server.ts";
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { createAdminServer, createWatchServer } from "./admin-endpoints.ts";
 import type { OpenedJobs } from "./jobs.ts";
@@ -54,9 +53,9 @@ export interface ServerParts {
 }
 
 export interface Servers {
-  readonly server: FastifyInstance;
+  readonly server: HttpServer;
   /** Null: the configuration has no admin listener. */
-  readonly admin: FastifyInstance | null;
+  readonly admin: HttpServer | null;
 }
 
 export function createServers(options: ServersOptions, parts: ServerParts): Servers {
@@ -109,7 +108,6 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
       "server.admin.allowed_hosts in patchbay.yaml",
     ),
   };
-  let isClosing = false;
   const endpoints = publicEndpoints({
     ...parts,
     configuration,
@@ -118,23 +116,19 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     edge,
     readiness,
     publicUrl,
-    isClosing: () => isClosing,
+    isClosing: () => server.isClosing(),
     server: () => server.server,
   });
-  const server: FastifyInstance = createServer({
+  const server: HttpServer = createServer({
     ...frame,
     endpoints,
     openRecord: parts.records.open,
     quotaFields: (principal) => parts.gateway.quotas.standing(principal),
   });
   // Read once while listening: requests are still answered after the last address was closed.
-  server.addHook("onListen", (done) => {
-    url = publicUrlOf(url, server.addresses());
-    done();
-  });
-  // Callers and balancers take a moment to notice the shutdown; requests that arrive meanwhile are served.
-  server.addHook("preClose", async () => {
-    isClosing = true;
+  // Read once while listening: requests are still answered after the listener was closed.
+  server.server.once("listening", () => {
+    url = publicUrlOf(url, server.server.address());
   });
   return {
     server,

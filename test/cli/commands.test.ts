@@ -278,7 +278,7 @@ test("cli.loads-little: a command that asks a gateway loads none, nor the config
     return ran.stderr.split("\n").map((url) => url.replace(/^.*\/(src|node_modules)\//u, "$1/"));
   };
   const heavy =
-    /^(src\/(gateway|http|jobs|metering|providers|storage|config\/load-)|node_modules\/(fastify|kysely|undici|jose))/u;
+    /^(src\/(gateway|http|jobs|metering|providers|storage|config\/load-)|node_modules\/(find-my-way|kysely|undici|jose))/u;
   for (const line of ["transcribe --help", "jobs list --help", "keys list --help", "mcp --help", "doctor --help"]) {
     const loaded = loadedBy(line);
     assert.ok(loaded.includes("src/cli/run-cli.ts"));

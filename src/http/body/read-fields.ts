@@ -1,20 +1,20 @@
 // Reads the JSON body or the query of an endpoint without audio, and validates it by the endpoint's schema. All errors are reported at once.
-import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./validation-issues.ts";
 import { type FieldSchema, judgedFields, textKind } from "./fields.ts";
 import { type BodyLimit, readJson } from "./read-json.ts";
+import type { HttpRequest } from "../server/endpoint.ts";
 
 const MAX_BYTES = 65_536;
 
 /** Reads a body with values that are stored. */
-export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
+export async function readFields<S extends FieldSchema>(request: HttpRequest, schema: S): Promise<z.infer<S>> {
   const faults = createFaults(schema.shape);
   return judgedFields(schema, await readKept(request, MAX_BYTES, faults), faults);
 }
 
 /** Reads an object with text for the database, which cannot store the character U+0000. */
-export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
+export async function readKept(request: HttpRequest, maxBytes: number, faults: Faults): Promise<object> {
   const body = objectOf(await readBody(request, { maxBytes }));
   refuseNul(body, faults);
   return body;
@@ -22,18 +22,17 @@ export async function readKept(request: FastifyRequest, maxBytes: number, faults
 
 /** Reads a body that is forwarded: its text is for the provider to validate. */
 export async function readPassedOn<S extends FieldSchema>(
-  request: FastifyRequest,
+  request: HttpRequest,
   schema: S,
   bound: BodyLimit,
 ): Promise<z.infer<S>> {
   return judgedFields(schema, objectOf(await readBody(request, bound)), createFaults(schema.shape));
 }
 
-export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
-  const values = query as Readonly<Record<string, unknown>>;
+export function readQuery<S extends FieldSchema>({ query }: Pick<HttpRequest, "query">, schema: S): z.infer<S> {
   const faults = createFaults();
-  refuseNul(values, faults);
-  return judgedFields(schema, withNumbers(schema, values), faults);
+  refuseNul(query, faults);
+  return judgedFields(schema, withNumbers(schema, query), faults);
 }
 
 /** Query values are text. Where the schema expects a number, plain digits become one; `0x10`, `1.0` or ` 5` stay text and are refused. */
@@ -46,7 +45,7 @@ function withNumbers(schema: FieldSchema, values: Readonly<Record<string, unknow
   return { ...values, ...Object.fromEntries(numbers) };
 }
 
-function readBody(request: FastifyRequest, bound: BodyLimit): Promise<unknown> {
+function readBody(request: HttpRequest, bound: BodyLimit): Promise<unknown> {
   return readJson({ headers: request.headers, body: request.raw }, bound);
 }
 

@@ -37,11 +37,7 @@ export async function takeSubmission<S extends FieldSchema>(
   held.defer(await mapDatabaseUnavailable(quotas.enter(principal)));
   const bytes = expectedLength(headers, edge.maxAudioBytes);
   held.use(edge.admission.enter({ owner: bodyOwner(principal), place: "file", bytes }));
-  const { fields, audio } = await readSubmission(
-    schema,
-    { headers, body: raw, query: query as Record<string, unknown> },
-    edge,
-  );
+  const { fields, audio } = await readSubmission(schema, { headers, body: raw, query }, edge);
   held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
   return {
     fields,

@@ -1,5 +1,4 @@
 // GET /v1/transcription/realtime: validates like any request, then opens a WebSocket for a live transcription [realtime.refused-before-upgrade].
-import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
 import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
@@ -7,7 +6,7 @@ import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { liveTranscription } from "../../gateway/realtime/live-transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { schedule } from "../body/body-rate.ts";
-import { type EndpointWithToken, principalOf, recorderOf } from "../server/endpoint.ts";
+import { type EndpointWithToken, type HttpRequest, principalOf, recorderOf } from "../server/endpoint.ts";
 import { runLiveSession } from "../socket/live-session.ts";
 import { refuseAnyQuery } from "../body/refuse-query.ts";
 import { routedHeaders } from "../server/routed-headers.ts";
@@ -78,6 +77,6 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
   };
 }
 
-function tokenIn({ headers }: FastifyRequest): string | null {
+function tokenIn({ headers }: HttpRequest): string | null {
   return tokenAmong((headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim()));
 }

@@ -1,12 +1,12 @@
 // Connects the tools of `/mcp` to this gateway: each tool sends an in-process HTTP request with the caller's key.
 import type { OutgoingHttpHeaders, Server } from "node:http";
-import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { errorBody } from "../../contract/error-body.ts";
 import { refusalLines } from "../../contract/refusal-lines.ts";
 import { type JsonParser, parseText } from "../../lib/json/json-parser.ts";
 import { type Recording, RefusedToolCall, type ToolAnswer, type ToolGateway } from "../../mcp/tool-gateway.ts";
 import { internalError } from "../reply/error-reply.ts";
+import type { HttpRequest } from "../server/endpoint.ts";
 import { askOwnServer, type OwnAnswer, type OwnRequest } from "../server/in-process-connection.ts";
 
 export interface McpServices {
@@ -24,7 +24,7 @@ const OF_THE_RECORDING = ["idempotency-key", "x-svc-purpose", "x-svc-purpose-pol
 
 export function mcpGateway(
   { server, version, logger, parser }: McpServices,
-  { headers, id }: FastifyRequest,
+  { headers, id }: HttpRequest,
 ): ToolGateway {
   const ask = async (ownRequest: OwnRequest): Promise<ToolAnswer> => {
     const allHeaders = { ...pickHeaders(headers, OF_THE_CALLER), ...ownRequest.headers };
@@ -74,6 +74,6 @@ function requestIdOf({ headers }: OwnAnswer): string | null {
   return headers["x-request-id"]?.toString() ?? null;
 }
 
-function pickHeaders(headers: FastifyRequest["headers"], names: readonly string[]): OutgoingHttpHeaders {
+function pickHeaders(headers: HttpRequest["headers"], names: readonly string[]): OutgoingHttpHeaders {
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }

@@ -1,5 +1,4 @@
 // POST /mcp: handles one message of the Model Context Protocol. Its tools call this gateway with the caller's key [mcp.answers].
-import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { mcpQuery, postMcpContract } from "../../contract/mcp.ts";
@@ -7,7 +6,7 @@ import type { McpAnswer } from "../../mcp/answer-message.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { type Schedule, schedule } from "../body/body-rate.ts";
 import { expectedLength } from "../body/content-type.ts";
-import { type Endpoint, principalOf, type Reply } from "../server/endpoint.ts";
+import { type Endpoint, type HttpRequest, principalOf, type Reply } from "../server/endpoint.ts";
 import { mcpGateway, type McpServices } from "./mcp-gateway.ts";
 import { readQuery } from "../body/read-fields.ts";
 import { readJson } from "../body/read-json.ts";
@@ -71,7 +70,7 @@ function isOwnOrigin(origin: string | undefined, publicUrl: string): boolean {
 
 type ReadMessage = { readonly ok: true; readonly message: unknown } | { readonly ok: false; readonly refusal: Reply };
 
-async function readMessage(request: FastifyRequest): Promise<ReadMessage> {
+async function readMessage(request: HttpRequest): Promise<ReadMessage> {
   const body = { headers: request.headers, body: request.raw };
   let message: unknown;
   try {
@@ -95,7 +94,7 @@ function errorReply(status: number, code: number, message: string): Reply {
 }
 
 /** The protocol version and the other message fields that the protocol repeats in HTTP headers. Never the key. */
-function protocolHeaders({ headers }: FastifyRequest): Readonly<Record<string, string>> {
+function protocolHeaders({ headers }: HttpRequest): Readonly<Record<string, string>> {
   const mcpHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
     if (name.startsWith("mcp-") && typeof value === "string") mcpHeaders[name] = value;

@@ -1,5 +1,5 @@
 // Lists the methods of a path: a known path with another method is 405 with `Allow`, an unknown path is 404 with a hint.
-import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
+import type { EndpointContract, EndpointMethod } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import { canonicalPath } from "./head.ts";
@@ -7,14 +7,18 @@ import { canonicalPath } from "./head.ts";
 export type AllowedMethods = (target: string) => readonly string[];
 
 /** Every GET endpoint answers HEAD too, as RFC 9110 section 9.1 requires of a general-purpose server. */
+export function methodsOf({ method }: Pick<EndpointContract, "method">): (EndpointMethod | "HEAD")[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
+}
+
 export function allowedMethods(contracts: readonly EndpointContract[]): AllowedMethods {
-  const templates = contracts.map((contract) => ({ method: contract.method, segments: contract.path.split("/") }));
+  const templates = contracts.map((each) => ({ methods: methodsOf(each), segments: each.path.split("/") }));
   return (target) => {
     const path = canonicalPath(target);
     if (path === null) return [];
     const segments = path.split("/");
-    const methods = templates.filter((template) => matches(template.segments, segments)).map(({ method }) => method);
-    return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
+    const found = templates.filter((template) => matches(template.segments, segments));
+    return [...new Set(found.flatMap(({ methods }) => methods))];
   };
 }
 

@@ -7,7 +7,7 @@ import { newId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import { type AllowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import type { Edge } from "./edge.ts";
-import { exchangeOf } from "./exchange.ts";
+import { servedRequest } from "./exchange.ts";
 import { errorReply } from "../reply/error-reply.ts";
 import { headersTooLarge } from "./head.ts";
 import type { Turns } from "./pipelining.ts";
@@ -57,7 +57,7 @@ export function answerClientErrors(server: Server, edge: Edge, { allowed, turns 
     const refusal = refusalOf(error, edge, allowed);
     const latestTurn = turns.latest(socket);
     if (latestTurn === null || latestTurn.response.writableFinished) return refuse(socket, refusal, edge);
-    const exchange = exchangeOf(latestTurn.raw);
+    const { exchange } = servedRequest(latestTurn.raw);
     if (!latestTurn.raw.complete && exchange !== null) return exchange.cut(refusal);
     // A request that broke while it was queued has no other response.
     if (!latestTurn.raw.complete && latestTurn.begin !== null) latestTurn.begin = () => refuse(socket, refusal, edge);

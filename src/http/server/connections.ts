@@ -1,18 +1,8 @@
 // Tracks every open connection of a server, for disconnecting slow readers and for the shutdown [api.unread-reply] [api.drain-finish].
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
-import type { WaitGroup } from "../../lib/concurrency/wait-group.ts";
 
 export type Connections = ReadonlySet<Socket>;
-
-declare module "fastify" {
-  interface FastifyInstance {
-    /** Open connections. */
-    readonly connections: Connections;
-    /** Handlers and replies that still run. */
-    readonly underWay: Pick<WaitGroup, "done">;
-  }
-}
 
 export function noteConnections(server: Server): Connections {
   const connections = new Set<Socket>();

@@ -1,8 +1,8 @@
 // Shuts down a server without losing a response: first /readyz reports 503 to load balancers, then no new connections are accepted, then running
 // requests finish [api.drain-finish].
 import { setImmediate } from "node:timers/promises";
-import type { FastifyInstance } from "fastify";
 import { hasClosed, isSilent, stopListening } from "./connections.ts";
+import type { HttpServer } from "./server.ts";
 
 export interface DrainOptions {
   /** Minimum time in which new connections are still accepted, while `/readyz` already responds 503 and replies close their connection. */
@@ -26,7 +26,7 @@ const SILENT_MS = 1_000;
 const KEPT_AFTER_REPLY_MS = 1;
 
 /** Call once `draining()` returns true. Resolves when every connection is closed and all work has ended. `clean` is false if the time ran out. */
-export async function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly clean: boolean }> {
+export async function drain(app: HttpServer, options: DrainOptions): Promise<{ readonly clean: boolean }> {
   const { server, connections, underWay } = app;
   const { acceptMs, keptMs, finishMs, wait } = options;
   const initialConnectionsClosed = Promise.all([...connections].map(hasClosed));

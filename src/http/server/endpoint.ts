@@ -1,10 +1,10 @@
 // What a handler receives and returns. `serve.ts` is the frame around it: key, scope, limits, errors.
-import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import type { RequestId } from "../../contract/ids.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { Recorder } from "../../gateway/request-record.ts";
 import type { ServerEvents } from "../reply/sse.ts";
+import type { Exchange } from "./exchange.ts";
 import type { RunSession } from "../socket/upgrade.ts";
 
 /** The minimum that the edge must know about a caller. */
@@ -13,10 +13,12 @@ export interface EdgePrincipal {
   readonly key?: { readonly role: string };
 }
 
+/** What a handler sees of its exchange. `raw` is the unread body. */
+export type HttpRequest = Pick<Exchange, "id" | "raw" | "method" | "headers" | "params" | "query">;
+
 export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly requestId: RequestId;
-  /** `request.raw` is the unread body. */
-  readonly request: FastifyRequest;
+  readonly request: HttpRequest;
   /** The name of the endpoint in records and idempotency slots. */
   readonly endpoint: string;
   /** Null exactly where the contract has `auth: "none"`. */
@@ -63,7 +65,7 @@ export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
 /** An endpoint that accepts another credential in addition to the key in `Authorization`. */
 export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> {
   /** Null: this request has no such credential. */
-  readonly authenticate: (request: FastifyRequest) => Promise<TokenCaller<P>> | null;
+  readonly authenticate: (request: HttpRequest) => Promise<TokenCaller<P>> | null;
 }
 
 export interface TokenCaller<P extends EdgePrincipal> {

@@ -1,14 +1,27 @@
 // One request and its response: whether the client is still connected, and how the exchange is cut from outside (slow or broken body). Handlers only
 // see the abort signal.
-import { IncomingMessage, type ServerResponse } from "node:http";
+import { IncomingMessage, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../../contract/errors.ts";
+import { newId, type RequestId } from "../../contract/ids.ts";
 import type { Reservation } from "../reply/unread-budget.ts";
 
+/** As proxies log it. Never sent, because the client has disconnected. */
+const CLIENT_GONE = 499;
 const NO_FIELDS: Readonly<Record<string, string>> = {};
 const noFields = (): Readonly<Record<string, string>> => NO_FIELDS;
 
 export class Exchange {
+  readonly id: RequestId = newId("request");
+  readonly raw: ServedRequest;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The endpoint's path as in its contract. Null: no endpoint has this method and path. */
+  readonly route: string | null;
+  /** Decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string | undefined>>;
+  /** A list where a name is repeated. A text whose escapes are invalid is as it was sent. */
+  readonly query: Readonly<Record<string, unknown>>;
   /** Stored because Node sets `raw.socket` to null when a pipeline or loop ends the request stream. */
   readonly socket: Socket;
   readonly response: ServerResponse;
@@ -27,7 +40,20 @@ export class Exchange {
   #isFinished = false;
   #isGone = false;
 
-  constructor(raw: IncomingMessage, response: ServerResponse, receivedAtMs: number) {
+  /** `match`: what the router found. */
+  constructor(
+    raw: IncomingMessage,
+    response: ServerResponse,
+    receivedAtMs: number,
+    match: Pick<Exchange, "route" | "params" | "query">,
+  ) {
+    this.raw = servedRequest(raw);
+    this.raw.exchange = this;
+    this.method = raw.method ?? "";
+    this.headers = raw.headers;
+    this.route = match.route;
+    this.params = match.params;
+    this.query = match.query;
     this.socket = raw.socket;
     this.response = response;
     this.receivedAtMs = receivedAtMs;
@@ -44,6 +70,11 @@ export class Exchange {
   /** True if the client disconnected before the reply was finished. */
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** As it is logged and recorded when the exchange is closed. */
+  get status(): number {
+    return this.#isGone ? CLIENT_GONE : this.response.statusCode;
   }
 
   /** The handler's result, or the error that cuts the exchange first. Call once. */
@@ -86,6 +117,7 @@ export class Exchange {
 
 /** A request of our servers, with what belongs to it. Not in a WeakMap, because its entries make the collector promote them (docs/decisions/0045). */
 export class ServedRequest extends IncomingMessage {
+  /** Null: the request was refused before its exchange was opened, or waits for its turn. */
   exchange: Exchange | null = null;
   /** Whether it was queued behind an earlier response of its connection. */
   wasQueued = false;
@@ -106,17 +138,6 @@ export class ServedRequest extends IncomingMessage {
     }
     callback(this.listenerCount("error") === 0 ? null : error);
   }
-}
-
-export function openExchange(raw: IncomingMessage, response: ServerResponse, receivedAtMs: number): Exchange {
-  const exchange = new Exchange(raw, response, receivedAtMs);
-  servedRequest(raw).exchange = exchange;
-  return exchange;
-}
-
-/** Null: the request was refused before its exchange was opened. */
-export function exchangeOf(raw: IncomingMessage): Exchange | null {
-  return servedRequest(raw).exchange;
 }
 
 /** Every server of this folder creates its requests by this class. */

@@ -4,13 +4,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeLimits } from "./limits.ts";
 
-/** Whether part of the announced body has not arrived yet. Injected requests have no connection and no `complete` of their own. */
-export function hasUnreadBody(raw: IncomingMessage): boolean {
-  return !raw.complete && Object.hasOwn(raw, "complete") && announcesBody(raw);
-}
-
-function announcesBody(raw: IncomingMessage): boolean {
-  return raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0;
+/** Whether part of the announced body has not arrived yet. */
+export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
 }
 
 /** Call before the reply is sent. The reply itself must have `Connection: close`. */

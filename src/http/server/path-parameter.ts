@@ -3,7 +3,7 @@ import type { HandlerContext } from "./endpoint.ts";
 
 /** `name` is a parameter of the endpoint's own path, so the router has always set it. */
 export function pathParameter({ request }: Pick<HandlerContext, "request">, name: string): string {
-  const value = (request.params as Readonly<Record<string, string | undefined>>)[name];
+  const value = request.params[name];
   if (value === undefined) throw new Error(`the path has no parameter ${name}`);
   return value;
 }

@@ -8,8 +8,7 @@ export interface RecordedExchange extends Pick<OpenRecord, "recorder"> {
   during(work: Promise<unknown>): void;
 }
 
-/** `statusOf` is called when the reply has ended. */
-export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf: () => number): RecordedExchange {
+export function recordUntilEnd(record: OpenRecord, exchange: Exchange): RecordedExchange {
   /** The reply and each piece of work. */
   let pendingCount = 1;
   let status = 0;
@@ -18,7 +17,7 @@ export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf:
     if (pendingCount === 0) record.end({ status, code: exchange.code });
   };
   exchange.onClose(() => {
-    status = statusOf();
+    status = exchange.status;
     endOne();
   });
   return {

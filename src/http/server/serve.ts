@@ -1,7 +1,5 @@
 // The frame around a handler: checks key, scope and content encoding, then runs the handler unless the exchange is cut first [errors.head-order].
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type EndpointContract, endpointName, isLimited } from "../../contract/endpoints/endpoint.ts";
-import { brand } from "../../contract/ids.ts";
 import {
   throwIfDatabaseUnavailable,
   mapDatabaseUnavailable,
@@ -12,7 +10,7 @@ import { onFirstRead, watchBodyRate } from "../body/body-rate.ts";
 import { refuseEncoding } from "../body/content-type.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./endpoint.ts";
-import { type Exchange, exchangeOf } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
 import type { RecordedExchange } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
@@ -29,89 +27,74 @@ interface Admitted<P> {
 
 const NO_CALLER = { principal: null, recorded: null, authenticate: null };
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** The contract of an endpoint. Absent for a path without one. */
-    readonly contract?: EndpointContract;
-  }
-}
-
+/** Returns the function that sends the response of a request to this endpoint, or rejects with the error to send. */
 export function serve<P extends EdgePrincipal>(
-  app: FastifyInstance,
   each: Endpoint<P> | EndpointWithToken<P>,
   edge: Edge,
   frame: Frame<P>,
-): void {
+): (exchange: Exchange) => Promise<void> {
   const { contract, handle } = each;
   const endpoint = endpointName(contract);
   const authenticateByToken = "authenticate" in each ? each.authenticate : () => null;
   // Routed endpoints validate their query after quotas, together with their fields. Probes and pages without a key accept any query.
   const refusesQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
-    const authenticateByKey = () => frame.authenticate(request.headers.authorization);
+  const admit = async (exchange: Exchange): Promise<Admitted<P>> => {
+    const authenticateByKey = () => frame.authenticate(exchange.headers.authorization);
     let caller: TokenCaller<P>;
     try {
-      const tokenCaller = authenticateByToken(request);
+      const tokenCaller = authenticateByToken(exchange);
       caller =
         tokenCaller === null
           ? { principal: await authenticateByKey(), authenticate: authenticateByKey }
           : await tokenCaller;
     } catch (error) {
-      openRecord(contract, frame, { endpoint, request, reply, principal: null });
+      openRecord(contract, frame, exchange, null);
       return throwIfDatabaseUnavailable(error);
     }
     const { principal, authenticate } = caller;
     const { quotaFields } = frame;
     if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
-    const recorded = openRecord(contract, frame, { endpoint, request, reply, principal });
+    const recorded = openRecord(contract, frame, exchange, principal);
     requireRights(contract, principal);
     return { principal, recorded, authenticate };
   };
-  app.route({
-    method: contract.method,
-    url: contract.path,
-    config: { contract },
-    handler: async (request, reply) => {
-      const { raw } = request;
-      const exchange = openedExchange(request);
-      const { principal, recorded, authenticate } =
-        contract.auth === "none" ? NO_CALLER : await admit(request, reply, exchange);
-      refuseEncoding(request.headers);
-      if (refusesQuery) refuseAnyQuery(request.query);
-      onFirstRead(raw, () => {
-        if (raw.headers.expect !== undefined && !reply.raw.headersSent) reply.raw.writeContinue();
-        watchBodyRate(raw, reply.raw, {
-          socket: exchange.socket,
-          limits: edge.limits,
-          schedule: edge.schedule,
-          tooSlow: (error) => exchange.cut(error),
-        });
+  return async (exchange) => {
+    const { raw, response, headers } = exchange;
+    const { principal, recorded, authenticate } = contract.auth === "none" ? NO_CALLER : await admit(exchange);
+    refuseEncoding(headers);
+    if (refusesQuery) refuseAnyQuery(exchange.query);
+    onFirstRead(raw, () => {
+      if (headers.expect !== undefined && !response.headersSent) response.writeContinue();
+      watchBodyRate(raw, response, {
+        socket: exchange.socket,
+        limits: edge.limits,
+        schedule: edge.schedule,
+        tooSlow: (error) => exchange.cut(error),
       });
-      const result = handle({
-        requestId: brand("request", request.id),
-        request,
-        endpoint,
-        principal,
-        callerNow: async () => {
-          const caller = await (authenticate ?? (() => frame.authenticate(request.headers.authorization)))();
-          requireRights(contract, caller);
-          return caller;
-        },
-        clientGone: exchange.signal,
-        room: createAnswerRoom(edge.unread, exchange),
-        receivedAtMs: exchange.receivedAtMs,
-        recorder: recorded?.recorder ?? null,
-      });
-      edge.underWay.add(result);
-      recorded?.during(result);
-      const answer = exchange.unlessCut(result);
-      const sending = sendReply(edge, request, reply, await mapDatabaseFailure(contract, answer));
-      if (sending === null) return undefined;
-      edge.underWay.add(sending);
-      recorded?.during(sending);
-      return sending;
-    },
-  });
+    });
+    const result = handle({
+      requestId: exchange.id,
+      request: exchange,
+      endpoint,
+      principal,
+      callerNow: async () => {
+        const caller = await (authenticate ?? (() => frame.authenticate(headers.authorization)))();
+        requireRights(contract, caller);
+        return caller;
+      },
+      clientGone: exchange.signal,
+      room: createAnswerRoom(edge.unread, exchange),
+      receivedAtMs: exchange.receivedAtMs,
+      recorder: recorded?.recorder ?? null,
+    });
+    edge.underWay.add(result);
+    recorded?.during(result);
+    const answer = exchange.unlessCut(result);
+    const sending = sendReply(edge, exchange, await mapDatabaseFailure(contract, answer));
+    edge.underWay.add(sending);
+    recorded?.during(sending);
+    await sending;
+  };
 }
 
 function requireRights({ auth, scope }: EndpointContract, principal: EdgePrincipal): void {
@@ -123,10 +106,4 @@ function requireRights({ auth, scope }: EndpointContract, principal: EdgePrincip
 function mapDatabaseFailure<T>({ method, isRouted }: EndpointContract, answer: Promise<T>): Promise<T> {
   if (method === "GET") return mapDatabaseUnavailable(answer);
   return isRouted === true ? answer : mapRolledBack(answer);
-}
-
-function openedExchange({ raw }: FastifyRequest): Exchange {
-  const exchange = exchangeOf(raw);
-  if (exchange === null) throw new Error("the exchange was not opened");
-  return exchange;
 }

@@ -1,24 +1,21 @@
-// The HTTP server of a listener, public or admin: Fastify routes, but never reads a body and never writes an error [errors.one-body].
+// The HTTP server of a listener, public or admin: routes each request to the frame of its endpoint, and closes without losing one.
 import { createServer as createNodeServer, type Server } from "node:http";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import createRouter from "find-my-way";
 import type { Logger } from "pino";
-import { newId } from "../../contract/ids.ts";
 import { createTickBatcher } from "../../lib/concurrency/tick-batcher.ts";
-import { createWaitGroup } from "../../lib/concurrency/wait-group.ts";
-import { allowedMethods, noSuchEndpoint, notFoundHint } from "./allowed-methods.ts";
+import { createWaitGroup, type WaitGroup } from "../../lib/concurrency/wait-group.ts";
+import { allowedMethods, methodsOf, noSuchEndpoint, notFoundHint } from "./allowed-methods.ts";
 import type { RefuseHost } from "./allowed-hosts.ts";
 import { type Schedule, schedule } from "../body/body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
-import { endSilentConnections, noteConnections, trackAccepts } from "./connections.ts";
+import { type Connections, endSilentConnections, noteConnections, trackAccepts } from "./connections.ts";
+import { createDispatcher } from "./dispatch.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
-import { openExchange, ServedRequest, servedRequest } from "./exchange.ts";
-import { canonicalPath, refuseHead } from "./head.ts";
+import { Exchange, ServedRequest } from "./exchange.ts";
 import { createPipelineQueue } from "./pipelining.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
-import { CLIENT_GONE, recordRefused } from "./open-record.ts";
 import type { OpenRecordFor, Authenticate } from "./frame.ts";
-import { sendError } from "../reply/send.ts";
 import { serve } from "./serve.ts";
 import { createUnreadBudget, type UnreadBudget } from "../reply/unread-budget.ts";
 import { watchUnreadReplies } from "../reply/unread-replies.ts";
@@ -45,13 +42,26 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly unread?: UnreadBudget;
 }
 
-export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
+export interface HttpServer {
+  /** Node's own. `listen.ts` opens its listener. */
+  readonly server: Server;
+  /** Open connections. */
+  readonly connections: Connections;
+  /** Handlers and replies that still run. */
+  readonly underWay: Pick<WaitGroup, "done">;
+  /** Whether the listener is closed to new connections, which `close` does once live sessions have ended. */
+  isClosing(): boolean;
+  /** Ends live sessions, stops accepting connections, and resolves when all of them are closed. */
+  close(): Promise<void>;
+}
+
+export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): HttpServer {
   const edge: Edge = {
     limits: { ...EDGE_LIMITS, ...options.limits },
     schedule: options.schedule ?? schedule,
     nowMs: options.nowMs ?? Date.now,
     publicUrl: options.publicUrl,
-    draining: options.draining,
+    draining: () => closing !== null || options.draining(),
     refuseHost: options.refuseHost ?? null,
     logger: options.logger,
     watch: options.watch ?? null,
@@ -59,80 +69,50 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     unread: options.unread ?? createUnreadBudget(),
     upgrades: () => upgrades,
   };
-  const socketPaths = new Set(
-    options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
-  );
-  const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
-  const hint = notFoundHint(options.endpoints.map(({ contract }) => contract));
+  const contracts = options.endpoints.map(({ contract }) => contract);
+  const socketPaths = new Set(contracts.filter(({ responses }) => 101 in responses).map(({ path }) => path));
+  const allowed = allowedMethods(contracts);
   const turns = createPipelineQueue();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
-  const tickBatcher = createTickBatcher(trackAccepts(server));
+  const hint = notFoundHint(contracts);
+  const noEndpoint = (target: string) => noSuchEndpoint(allowed(target), hint(target));
+  const dispatch = createDispatcher(edge, options, noEndpoint, createTickBatcher(trackAccepts(server)));
+  const noMatch = { route: null, params: {}, query: {} };
+  const router = createRouter({
+    // Longer targets are refused by their head.
+    maxParamLength: edge.limits.maxTargetBytes,
+    defaultRoute: (raw, response) => dispatch(new Exchange(raw, response, edge.nowMs(), noMatch), null),
+  });
+  for (const endpoint of options.endpoints) {
+    const { contract } = endpoint;
+    const route = { contract, run: serve(endpoint, edge, options) };
+    router.on(methodsOf(contract), contract.path, (raw, response, params, _store, query) =>
+      dispatch(new Exchange(raw, response, edge.nowMs(), { route: contract.path, params, query }), route),
+    );
+  }
+  turns.serve(server, (raw, response) => void router.lookup(raw, response));
   const connections = noteConnections(server);
-  const app = fastify({
-    logger: false,
-    genReqId: () => newId("request"),
-    requestIdHeader: false,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
-    // Fastify's own handler would respond before `answerClientErrors`.
-    clientErrorHandler: () => undefined,
-    serverFactory: (handler) => {
-      turns.serve(server, handler);
-      return server;
-    },
-    // Called for paths that the router cannot decode, before any hook runs.
-    frameworkErrors: (_error, request, reply) => {
-      open(edge, request, reply, null);
-      void recordRefused(null, options, { request, reply });
-      const judgesIdempotencyKey = !READS.has(request.method);
-      sendError(edge, request, reply, refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ?? noSuchEndpoint([]));
-    },
-  });
-  const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
-  app.decorate("connections", connections);
-  app.decorate("underWay", edge.underWay);
-  // Fastify must not parse bodies: handlers validate and read them.
-  for (const method of new Set(options.endpoints.map(({ contract }) => contract.method)))
-    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, error));
-  app.setNotFoundHandler((request) => {
-    const target = request.raw.url ?? "";
-    throw noSuchEndpoint(allowed(target), hint(target));
-  });
-  // The callback form of a hook creates no promise.
-  app.addHook("onRequest", (request, reply, done) => {
-    // Read once, because each access creates a new object.
-    const { url, config } = request.routeOptions;
-    open(edge, request, reply, url ?? null);
-    // The router compares decoded paths, but here a path has only one spelling.
-    const target = request.raw.url ?? "";
-    const isPlain = canonicalPath(target) !== null || config.contract?.aliasPattern?.test(target) === true;
-    const hasNoEndpoint = request.is404 || !isPlain;
-    const contract = hasNoEndpoint ? null : (config.contract ?? null);
-    // Reads ignore an idempotency key, and so does a routed request that turns out to be a stream or a dry run.
-    const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
-    const refusal =
-      refuseHead(request.raw, { ...edge, judgesIdempotencyKey }) ??
-      (hasNoEndpoint ? noSuchEndpoint(allowed(target), hint(target)) : null);
-    // These requests do not wait for the end of the tick. By then a client that closed its side after several requests would count as disconnected,
-    // and the body of a request with `Expect` may have arrived early: Node closes a connection to which 100 was not sent.
-    const skipsBatch = servedRequest(request.raw).wasQueued || request.headers.expect !== undefined;
-    if (refusal === null) return skipsBatch ? done() : tickBatcher(done);
-    void recordRefused(contract, options, { request, reply });
-    done(refusal);
-  });
   const stopWatching = watchUnreadReplies(connections, edge.limits);
-  app.addHook("onClose", async () => stopWatching());
-  app.addHook("preClose", async () => {
+  const upgrades = createUpgrades(server, socketPaths, edge.limits);
+  let isClosing = false;
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
     // Live sessions need time for their last event. Until they have ended, connections are still accepted.
     await upgrades.endAll();
-    endSilentConnections(app.server, connections);
-  });
-  for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
-  return app;
+    endSilentConnections(server, connections);
+    isClosing = true;
+    // Closes idle connections, too. The callback's error says that the listener was not open.
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    stopWatching();
+  };
+  return {
+    server,
+    connections,
+    underWay: edge.underWay,
+    isClosing: () => isClosing,
+    close: () => (closing ??= close()),
+  };
 }
-
-const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 interface ServerParts extends ClientErrorParts {
   readonly socketPaths: ReadonlySet<string>;
@@ -162,27 +142,4 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
     server.on(event, (raw, response) => server.emit("request", raw, response));
   }
   return server;
-}
-
-function open(edge: Edge, request: FastifyRequest, reply: FastifyReply, route: string | null): void {
-  const receivedAtMs = edge.nowMs();
-  const exchange = openExchange(request.raw, reply.raw, receivedAtMs);
-  // Node joins repeated headers, and the result is no valid `traceparent`.
-  edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
-  exchange.onClose(() => {
-    const { method, id } = request;
-    const status = exchange.isGone ? CLIENT_GONE : reply.raw.statusCode;
-    const endedAtMs = edge.nowMs();
-    const traceIdOf = edge.watch?.traceIdOf ?? null;
-    const line = { request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs };
-    edge.logger.info(traceIdOf === null ? line : { ...line, trace_id: traceIdOf(id) });
-    edge.watch?.exchanged({
-      requestId: id,
-      method,
-      route,
-      status,
-      startedAtMs: receivedAtMs,
-      endedAtMs,
-    });
-  });
 }

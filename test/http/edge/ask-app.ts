@@ -1,9 +1,10 @@
-// Sends a request to an app over a socket of its own, with an API like Fastify's `inject`, which would create a request of another class.
+// Sends a request to an app over a socket of its own, and gives the whole answer.
 import { once } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { FastifyInstance } from "fastify";
+import { listen } from "../../../src/http/server/listen.ts";
+import type { HttpServer } from "../../../src/http/server/server.ts";
 
 interface Asked {
   readonly method?: string;
@@ -20,8 +21,8 @@ interface Answer {
 }
 
 /** The app listens from the first request on, until it is closed. */
-export async function askApp(app: FastifyInstance, asked: Asked): Promise<Answer> {
-  if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
+export async function askApp(app: HttpServer, asked: Asked): Promise<Answer> {
+  if (!app.server.listening) await listen(app, { host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const { method = "GET", url: path, headers = {}, payload } = asked;
   const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false });

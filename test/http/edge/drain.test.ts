@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
-import type { FastifyInstance } from "fastify";
 import { drain } from "../../../src/http/server/drain.ts";
+import type { HttpServer } from "../../../src/http/server/server.ts";
 import type { ServerEvent } from "../../../src/http/reply/sse.ts";
 import { ask, assertError, get, HANDSHAKE, json, KEY, open, post, startEdge } from "./harness.ts";
 import { startKernelCaller } from "./kernel-caller.ts";
@@ -279,7 +279,7 @@ function heldTimers() {
   };
 }
 
-async function connected(app: FastifyInstance, count: number): Promise<void> {
+async function connected(app: HttpServer, count: number): Promise<void> {
   while (app.connections.size < count) await setImmediate();
 }
 

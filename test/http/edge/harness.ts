@@ -3,7 +3,6 @@ import { listen } from "../../../src/http/server/listen.ts";
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { createLogger } from "../../../src/lib/logger.ts";
 import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
@@ -13,7 +12,7 @@ import type { RecordEnd, Recorder } from "../../../src/gateway/request-record.ts
 import type { Schedule } from "../../../src/http/body/body-rate.ts";
 import type { Endpoint, HandlerContext, Reply } from "../../../src/http/server/endpoint.ts";
 import type { EdgeLimits } from "../../../src/http/server/limits.ts";
-import { createServer } from "../../../src/http/server/server.ts";
+import { createServer, type HttpServer } from "../../../src/http/server/server.ts";
 
 export const KEY = "Authorization: Bearer good\r\n";
 /** What makes a request one for a WebSocket. */
@@ -63,12 +62,12 @@ export interface EdgeOptions {
 }
 
 export interface RunningEdge {
-  readonly app: FastifyInstance;
+  readonly app: HttpServer;
   readonly port: number;
   readonly logs: Record<string, unknown>[];
 }
 
-export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; logs: Record<string, unknown>[] } {
+export function testEdge(options: EdgeOptions = {}): { app: HttpServer; logs: Record<string, unknown>[] } {
   const { onRecorded } = options;
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger({ write: (line: string) => logs.push(JSON.parse(line)) }, { isStrict: true });

@@ -22,9 +22,9 @@ test("errors.doc-url: doc_url leads to the page also where the system chose the 
 });
 
 test("api.public-url: a configured address stays as it was set; port 0 is the one listened on, where there is one", () => {
-  assert.equal(publicUrlOf("https://stt.example.com/gateway", [{ port: 4321 }]), "https://stt.example.com/gateway");
-  assert.equal(publicUrlOf("http://[::1]:0", [{ port: 4321 }]), "http://[::1]:4321");
-  assert.equal(publicUrlOf("http://127.0.0.1:0", []), "http://127.0.0.1:0");
+  assert.equal(publicUrlOf("https://stt.example.com/gateway", { port: 4321 }), "https://stt.example.com/gateway");
+  assert.equal(publicUrlOf("http://[::1]:0", { port: 4321 }), "http://[::1]:4321");
+  assert.equal(publicUrlOf("http://127.0.0.1:0", null), "http://127.0.0.1:0");
 });
 
 async function docUrlOfARefusal(client: Client): Promise<string> {

@@ -25,7 +25,6 @@ test("api.unread-budget: R17: of four callers that do not read, only as many are
     draining: () => false,
     unread,
   });
-  await app.ready();
   const server: Server = app.server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(async () => {

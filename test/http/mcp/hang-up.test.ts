@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { createServer as createNodeServer, type Server } from "node:http";
 import { after, before, test, type TestContext } from "node:test";
-import type { FastifyInstance } from "fastify";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
 import { type Admission, createAdmission } from "../../../src/gateway/admission.ts";
@@ -10,7 +9,7 @@ import type { Schedule } from "../../../src/http/body/body-rate.ts";
 import type { Endpoint, Reply } from "../../../src/http/server/endpoint.ts";
 import { postMcp } from "../../../src/http/endpoints/post-mcp.ts";
 import { listen } from "../../../src/http/server/listen.ts";
-import { createServer } from "../../../src/http/server/server.ts";
+import { createServer, type HttpServer } from "../../../src/http/server/server.ts";
 import { createLogger } from "../../../src/lib/logger.ts";
 import { until } from "../../harness/until.ts";
 import { type RemoteGateway, startRemoteGateway, URL_OF_SPEECH } from "../audio-url/setup.ts";
@@ -87,7 +86,7 @@ async function startSmall(t: TestContext, { me, server, schedule, admission }: S
   };
   const endpoints: Endpoint[] = [postMcp(edge) as Endpoint, { contract: ME, handle: me }];
   let isDraining = false;
-  const app: FastifyInstance = createServer({
+  const app: HttpServer = createServer({
     endpoints,
     authenticate: async () => ({ scopes: [], app: null, key: { id: "key_1", role: "member" } }),
     publicUrl,
