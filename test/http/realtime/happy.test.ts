@@ -69,6 +69,8 @@ test("realtime.events: text arrives while it is spoken, before the finish", asyn
   for await (const frame of frames(samples().subarray(0, 32_000 * 3))) caller.send(frame);
   await caller.event("transcript.delta");
   caller.socket.terminate();
+  // The end of this call must not write into the next test.
+  await until(async () => (await attempts()).every(({ state }) => state === "settled"));
 });
 
 test("realtime.opens-with-audio: FLD-17: the provider's socket opens with the first audio, so that its idle limit does not run before the caller speaks", async () => {
