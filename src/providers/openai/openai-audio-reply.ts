@@ -3,7 +3,7 @@ import { z } from "zod";
 import { gapBetween } from "../../lib/text/join-words.ts";
 import { ProviderError } from "../io.ts";
 import { languageTag } from "../wire/language-names.ts";
-import type { Dialect } from "./openai-dialect.ts";
+import type { Dialect } from "./openai-audio-dialects.ts";
 import type { ProviderSegment, ProviderWord } from "../provider.ts";
 import { isText, listOf } from "../wire/reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "../wire/reply-values.ts";

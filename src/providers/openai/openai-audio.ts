@@ -17,7 +17,7 @@ import type {
 } from "../provider.ts";
 import { plainId, readJsonReply, requestIdOf } from "../wire/read-reply.ts";
 import { receiptsFor } from "../receipts.ts";
-import type { Dialect } from "./openai-dialect.ts";
+import type { Dialect } from "./openai-audio-dialects.ts";
 
 type Fields = (readonly [string, string])[];
 

@@ -21,7 +21,7 @@ import type {
 import { fittingId } from "../chat/chat-values.ts";
 import { sendChat, streamChat } from "../wire/chat-wire.ts";
 import { openAiEvents, readOpenAiAnswer } from "./openai-chat-reply.ts";
-import { type ChatDialect, COMPATIBLE, DIALECTS, OPENAI } from "./openai-dialects.ts";
+import { type ChatDialect, COMPATIBLE, DIALECTS, OPENAI } from "./openai-chat-dialects.ts";
 import { keptHistory, signatureFor } from "./openai-history.ts";
 import { fitTools } from "../chat/tool-schema.ts";
 

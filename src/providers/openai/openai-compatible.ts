@@ -4,7 +4,7 @@ import { z } from "zod";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import type { Io } from "../io.ts";
 import { audioRequest, normaliseAudio, planAudio } from "./openai-audio.ts";
-import { type Dialect } from "./openai-dialect.ts";
+import { type Dialect } from "./openai-audio-dialects.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
 import type { RawTranscript, SpeechAudio, SpeechModel, SpeechPlan, SpeechProvider, SpeechTarget } from "../provider.ts";
 import { readJsonReply } from "../wire/read-reply.ts";

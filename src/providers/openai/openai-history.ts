@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { splitSignedId } from "../../contract/tool-call-signature.ts";
 import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import type { ChatRequest, ChatTarget, ChatToolCall } from "../chat/chat-provider.ts";
-import type { ChatDialect } from "./openai-dialects.ts";
+import type { ChatDialect } from "./openai-chat-dialects.ts";
 
 /** Identifies the model that signed a call, so that only it gets the signature back. */
 export function originOf(model: string): string {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Feature } from "../../contract/features.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import { normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
-import { type Dialect } from "./openai-dialect.ts";
+import { type Dialect } from "./openai-audio-dialects.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
 import type { ModelLife } from "../model-life.ts";
 import type { CataloguedSpeechModel, SpeechModel, SpeechProvider, SpeechTarget } from "../provider.ts";
