@@ -134,7 +134,7 @@ test("keys.revoke-bound: a key that was revoked without an announcement is refus
   await assert.rejects(refused, { code: "UNAUTHENTICATED" });
 });
 
-test("keys.database-away: while the database is unavailable a remembered key works until its time is over, and not longer", async () => {
+test("keys.database-unavailable: while the database is unavailable a remembered key works until its time is over, and not longer", async () => {
   const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
   await rememberFirst();
   setClock(3_500);

@@ -165,7 +165,7 @@ async function untilAccepted(send: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-test("storage.failover, errors.database-away: on a read-only server (25006) every endpoint is 503 OVERLOADED, calls no provider, and works once the server is writable", async () => {
+test("storage.failover, errors.database-unavailable: on a read-only server (25006) every endpoint is 503 OVERLOADED, calls no provider, and works once the server is writable", async () => {
   gateway.sandbox.clearCalls();
   await setReadOnly(true);
   await terminateSessions(postgres.url);

@@ -64,7 +64,7 @@ function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Pri
 
 const rows = () => database.db.selectFrom("requests").select(["endpoint", "at"]).execute();
 
-test("requests.database-away: records that could not be written are written when the database is available again, each once", async () => {
+test("requests.database-unavailable: records that could not be written are written when the database is available again, each once", async () => {
   await sql`alter table requests rename to requests_hidden`.execute(database.db);
   for (let count = 0; count < 700; count += 1) leave();
   await assert.rejects(log.flush());

@@ -70,14 +70,14 @@ for (const [what, method, path, options] of [
   ["a job's cancellation", "DELETE", JOB, { key: KEY }],
   ["an operator's change", "POST", "/admin/v1/workspaces/acme/keys", { body: { app: "notes" } }],
 ] as const) {
-  test(`admin.database-away: ${what} while the database is unavailable is 503 OVERLOADED, retryable`, async () => {
+  test(`admin.database-unavailable: ${what} while the database is unavailable is 503 OVERLOADED, retryable`, async () => {
     fails = "before";
     const answer = await call(gateway, method, path, options);
     assert.deepEqual([answer.status, answer.code, answer.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
   });
 }
 
-test("admin.database-away: a shared change that first has to read, outside of any transaction, is 503 OVERLOADED as well", async () => {
+test("admin.database-unavailable: a shared change that first has to read, outside of any transaction, is 503 OVERLOADED as well", async () => {
   const path = "/admin/v1/connections/dg";
   // The key is remembered from now on.
   assert.equal((await call(gateway, "GET", path)).status, 200);

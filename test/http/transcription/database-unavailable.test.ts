@@ -95,7 +95,7 @@ test("transcription.database-unavailable: after a call whose outcome is unknown,
   assert.equal(gateway.sandbox.calls.length, 1);
 });
 
-test("errors.database-away: a read that cannot be answered is retryable, never an internal error", async () => {
+test("errors.database-unavailable: a read that cannot be answered is retryable, never an internal error", async () => {
   isDirectoryUnavailable = true;
   const answer = await get(gateway.origin, "/v1/me");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
