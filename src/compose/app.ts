@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
   /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
@@ -134,6 +136,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...STREAM_TIMES,
     deletions,
     now,
+    modelClock: options.modelClock ?? now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });

@@ -217,7 +217,7 @@ export const ERRORS = {
     503,
     "provider_error",
     false,
-    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or all of them are failing, unavailable or paused manually (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until`, present if one was paused, is when the first pause ends, unless it is resumed earlier.",
+    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), the providers have ended every model that could serve it (`model_retired`), or all of them are failing, unavailable or paused manually (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until`, present if one was paused, is when the first pause ends, unless it is resumed earlier.",
   ),
   all_providers_exhausted: entry(
     503,

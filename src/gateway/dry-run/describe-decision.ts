@@ -9,7 +9,7 @@ import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { Cut } from "../../routing/judge-cut.ts";
 import type { Verdict } from "../../routing/judge-target.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
-import { refusalError, canSeeNames } from "../calls/routing-errors.ts";
+import { refusalError, canSeeNames, describeRetirement } from "../calls/routing-errors.ts";
 import { TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
 
 /** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */
@@ -89,7 +89,8 @@ export function refusedOutcome(code: keyof typeof ERRORS): RoutingDecision["outc
   return { status: ERRORS[code].status, code, position: null };
 }
 
-function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+function describeCandidate(candidate: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+  const { target, verdict, rest } = candidate;
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return {
     position: target.position,
@@ -97,6 +98,7 @@ function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNa
     missing: [...verdict.missing],
     health: rest === null ? "healthy" : "resting",
     ...(rest?.kind === "paused" ? { paused_until: rest.until.toISOString() } : {}),
+    ...describeRetirement(candidate, showNames),
     ...names,
   };
 }
