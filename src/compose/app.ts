@@ -8,6 +8,7 @@ import type { OwnFile } from "../admin/apply-file.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { createTranscriptThread } from "../gateway/transcription/transcript-thread.ts";
 import type { RequestLog } from "../requests/log.ts";
@@ -106,7 +107,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => caches.directory() });
+  const modelClock = options.modelClock ?? now;
+  const directory = () => caches.directory();
+  const judge = createRouteJudge({ chatProviders, directory, prices: () => caches.prices() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, modelClock, directory, judge });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { leases, requestLog } = accounts;
@@ -136,7 +140,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...STREAM_TIMES,
     deletions,
     now,
-    modelClock: options.modelClock ?? now,
+    modelClock,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
@@ -156,6 +160,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
+    judge,
   };
   const { server, admin } = createServers(options, parts);
 

@@ -1,9 +1,13 @@
 // Composes metrics and tracing: counters, spans, and gauges that are read at scrape time.
 import type { Logger } from "pino";
 import { packageVersion } from "../cli/package-root.ts";
+import { brand } from "../contract/ids.ts";
 import { accountKey, partsOfKey } from "../directory/account-key.ts";
 import { modelsOf } from "../directory/models-of.ts";
 import { type Directory, PLATFORM } from "../directory/snapshot.ts";
+import type { RouteJudge } from "../gateway/retirement/judge-routes.ts";
+import { listRetirements } from "../gateway/retirement/list-retirements.ts";
+import { daysUntil } from "../providers/life-status.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
 import type { Sample } from "../lib/metric-registry.ts";
 import type { Outbound } from "../outbound/dial.ts";
@@ -12,7 +16,7 @@ import { chatProviders, providers } from "../providers/registry.ts";
 import { budgetsByState } from "../metering/store/soft-limits.ts";
 import type { Database } from "../storage/database.ts";
 import { jobsByState } from "../jobs/store/jobs.ts";
-import { createMetrics, type Metrics, WORKSPACE_MODEL } from "../telemetry/metrics.ts";
+import { createMetrics, type Metrics, WORKSPACE_MODEL, WORKSPACE_ROUTE } from "../telemetry/metrics.ts";
 import { createOtlpExporter, type OtlpSettings } from "../telemetry/otlp.ts";
 import { createTraces } from "../telemetry/traces.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -26,6 +30,9 @@ export interface OpenTelemetryOptions {
   readonly circuits: Pick<ReportingCircuits, "report">;
   readonly directory: () => Directory;
   readonly now: () => Date;
+  /** The clock by which models retire. */
+  readonly modelClock: () => Date;
+  readonly judge: RouteJudge;
 }
 
 /** One observer that forwards every event to metrics and to tracing. */
@@ -41,6 +48,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
     jobsByState: () => jobsByState(bypassRls(database, "operator").db),
     budgetsByState: () => budgetsByState(bypassRls(database, "operator").db),
     circuits: () => circuitSamples(circuits, directory(), now()),
+    retirements: () => retirementSamples(options),
   });
   if (otlp === null || otlp === undefined)
     return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
@@ -95,6 +103,20 @@ function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: D
 
 function labelOf(scope: string, model: string): string {
   return scope === PLATFORM ? model : WORKSPACE_MODEL;
+}
+
+/** By route and feature, the earliest date of each. Of workspaces, what their own routes lose, together. */
+async function retirementSamples({ directory, judge, modelClock }: OpenTelemetryOptions): Promise<readonly Sample[]> {
+  const owners = [...directory().scopes].filter((scope) => scope !== PLATFORM);
+  const workspaces = owners.map((id) => ({ id: brand("workspace", id), hasPlan: false, apps: [] }));
+  const nowMs = modelClock().getTime();
+  const retirements = (await listRetirements({ directory, judge }, workspaces)).filter(({ kind }) => kind === "loss");
+  // In the order of their dates, so that the first of each is the earliest.
+  const samples = retirements.map(({ isSharedRoute, route, feature, evidence, date }) => ({
+    labels: [isSharedRoute ? route.id : WORKSPACE_ROUTE, feature, evidence],
+    value: daysUntil(date, nowMs),
+  }));
+  return [...Map.groupBy(samples, ({ labels }) => JSON.stringify(labels)).values()].flatMap((same) => same.slice(0, 1));
 }
 
 const ADAPTERS = { speech: providers, chat: chatProviders };

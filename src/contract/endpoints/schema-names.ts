@@ -18,6 +18,7 @@ import { creditsView, grantRequest, planChange, planList, planRequest, planView 
 import { providerDeletionList, providerDeletionView } from "../admin/provider-deletions.ts";
 import { providerHealth } from "../admin/provider-health.ts";
 import { listedRequest, listedRequestList } from "../admin/request-list.ts";
+import { retirementList, retirementView } from "../admin/retirements.ts";
 import { explanationRequest, judgedRequest, routeExplanation, routeTrace } from "../admin/route-explanation.ts";
 import {
   purposeList,
@@ -257,6 +258,8 @@ export const SCHEMA_NAMES: SchemaNames = {
   RouteExplanation: routeExplanation,
   RouteList: routeList,
   RouteRequest: routeSection,
+  RouteRetirement: retirementView,
+  RouteRetirementList: retirementList,
   RouteTarget: targetSection,
   RouteTrace: routeTrace,
   RouteVersion: routeVersionView,
