@@ -8,7 +8,16 @@ import type { UnavailabilityOf } from "../../routing/pick-candidates.ts";
 import type { Route, RoutingContext, Target } from "../../routing/types.ts";
 import { expectedTranslation } from "../translation/translation-prompt.ts";
 import { audioProbes, CHAT, chatProbes, type Probe, TRANSCRIPTION } from "./probes.ts";
-import { changeOn, datesOf, type Evidence, type ModelOn, redirectOf, routeOnDay } from "./route-on-day.ts";
+import {
+  answeringModels,
+  changeOn,
+  datesOf,
+  type Evidence,
+  type ModelOn,
+  redirectOf,
+  routeOnDay,
+  type RouteOnDay,
+} from "./route-on-day.ts";
 
 /** What the router needs in addition to the route. */
 export interface Judging {
@@ -56,9 +65,7 @@ export function findLosses(route: Route, judging: Judging, probes = probesOf(rou
 /** Probes of everything that the route's targets can do, or could do by the models that answer them later. */
 export function probesOf(route: Route, { modelOn }: Pick<Judging, "modelOn">): readonly Probe[] {
   const speech = route.targets.flatMap((target) => {
-    const redirect = redirectOf(target);
-    const answering = redirect === undefined ? null : modelOn(target, redirect.model);
-    return [target.speech, answering?.speech].filter((model) => model != null);
+    return [target.speech, answeringModels(target, modelOn)?.speech].filter((model) => model != null);
   });
   return [
     ...(speech.length === 0 ? [] : audioProbes(speech)),
@@ -85,8 +92,7 @@ function lossesBy(
 ): readonly RouteLoss[] {
   const eligibleOn = (day: string): readonly (readonly Target[])[] => {
     const routeThen = routeOnDay(route, day, evidence, judging.modelOn);
-    const lacks = judging.lacksOn(day);
-    return probes.map((probe) => eligibleTargets(decideProbe(routeThen, probe, lacks, judging)));
+    return probes.map((probe) => provenTargets(routeThen, probe, day, judging));
   };
   let before = eligibleOn(BEFORE_ALL);
   return dates.flatMap((date) => {
@@ -99,6 +105,20 @@ function lossesBy(
     before = after;
     return summarise(date, evidence === "vendor" ? "vendor" : "second_hand", lost, kept);
   });
+}
+
+/** The targets that routing chooses by their names, and that can do it by the models that answer. */
+export function provenTargets(
+  { named, answered }: RouteOnDay,
+  probe: Probe,
+  day: string,
+  judging: Judging,
+): readonly Target[] {
+  const lacks = judging.lacksOn(day);
+  const chosen = eligibleTargets(decideProbe(named, probe, lacks, judging));
+  if (answered === null || chosen.length === 0) return chosen;
+  const able = new Set(eligibleTargets(decideProbe(answered, probe, lacks, judging)).map(({ position }) => position));
+  return chosen.filter(({ position }) => able.has(position));
 }
 
 export type ProbeDecision =

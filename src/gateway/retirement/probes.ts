@@ -126,6 +126,13 @@ const HELLO: ChatFields["messages"] = [{ role: "user", content: "Hello" }];
 const TOOLS: NonNullable<ChatFields["tools"]> = [
   { type: "function", function: { name: "answer", parameters: { type: "object", properties: {} } } },
 ];
+/** The strictest form, which every provider with the feature accepts. */
+const SCHEMA = {
+  type: "object",
+  properties: { text: { type: "string" } },
+  required: ["text"],
+  additionalProperties: false,
+};
 /** One transparent pixel. */
 const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
@@ -137,7 +144,7 @@ const CHAT_FIELDS: { readonly [F in ChatFeature]: ChatFields } = {
   "response_format.json_object": { messages: HELLO, response_format: { type: "json_object" } },
   "response_format.json_schema": {
     messages: HELLO,
-    response_format: { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" } } },
+    response_format: { type: "json_schema", json_schema: { name: "answer", schema: SCHEMA } },
   },
   image_parts: { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: PIXEL } }] }] },
   audio_parts: {

@@ -5,7 +5,7 @@ import { modelsOf } from "../../directory/models-of.ts";
 import type { Adapters, Directory } from "../../directory/snapshot.ts";
 import type { Route, Target } from "../../routing/types.ts";
 import { describeAudioDecision, describeChatDecision, describeUnmeasured } from "../dry-run/describe-decision.ts";
-import { decideProbe, type Judging, LANGUAGE, type ProbeDecision } from "./find-losses.ts";
+import { decideProbe, type Judging, LANGUAGE, type ProbeDecision, provenTargets } from "./find-losses.ts";
 import { judgingFor, type JudgeServices, storedTarget } from "./judge-routes.ts";
 import type { Retirement } from "./list-retirements.ts";
 import { CHAT, type Probe, TRANSCRIPTION } from "./probes.ts";
@@ -58,7 +58,7 @@ export function proposeTarget(services: ProposalServices, retirement: Retirement
   }
   const unavailableFeatures = unavailable(own, trials);
   if (best === null) return { proposal: null, unavailableFeatures };
-  const dryRun = describe(decideOnDay(best.changed, probe, date, judging));
+  const dryRun = describe(decideProbe(best.changed, probe, judging.lacksOn(date), judging));
   return { proposal: { target: best.target, ...balance([...lostProbes], best.kept), dryRun }, unavailableFeatures };
 }
 
@@ -75,13 +75,10 @@ function balance(lost: readonly Probe[], kept: ReadonlySet<Probe>): Pick<Proposa
 function tryTarget({ route, date, lostProbes }: Retirement, target: Target, judging: Judging): Trial {
   const targets = route.targets.map((each) => (each.position === target.position ? target : each));
   const changed = { ...route, targets };
-  const kept = new Set([...lostProbes].filter((each) => decideOnDay(changed, each, date, judging).decision.ok));
+  // By any evidence: what a model is said not to do any more is not kept.
+  const onDay = routeOnDay(changed, date, "any", judging.modelOn);
+  const kept = new Set([...lostProbes].filter((each) => provenTargets(onDay, each, date, judging).length > 0));
   return { target, changed, kept };
-}
-
-/** With `any` evidence, so that a model that is said to end is not what keeps the feature. */
-function decideOnDay(route: Route, probe: Probe, day: string, judging: Judging): ProbeDecision {
-  return decideProbe(routeOnDay(route, day, "any", judging.modelOn), probe, judging.lacksOn(day), judging);
 }
 
 /** The lost requests that the entry is about. */

@@ -10,14 +10,34 @@ export type TargetModels = Pick<Target, "speech" | "chat">;
 /** What a model on the target's account can do. Null: nothing is known of it. */
 export type ModelOn = (target: Target, model: string) => TargetModels | null;
 
-export function routeOnDay(route: Route, day: string, evidence: Evidence, modelOn: ModelOn): Route {
-  return { ...route, targets: route.targets.map((target) => targetOnDay(target, day, evidence, modelOn)) };
+export interface RouteOnDay {
+  /** The route as routing judges it: by the names of its models. */
+  readonly named: Route;
+  /** The route by the models that answer. Null: no name is redirected to a model of which something is known. */
+  readonly answered: Route | null;
 }
 
-function targetOnDay(target: Target, day: string, evidence: Evidence, modelOn: ModelOn): Target {
+export function routeOnDay(route: Route, day: string, evidence: Evidence, modelOn: ModelOn): RouteOnDay {
+  const isRedirected = (target: Target): boolean => {
+    const redirect = redirectOf(target);
+    return redirect !== undefined && redirect.date <= day && isEnough(redirect, evidence);
+  };
+  const models = route.targets.map((target) => (isRedirected(target) ? answeringModels(target, modelOn) : null));
+  const judged = (answering: readonly (TargetModels | null)[]): Route => ({
+    ...route,
+    targets: route.targets.map((target, index) => judgedTarget(target, answering[index] ?? target, evidence)),
+  });
+  return { named: judged([]), answered: models.every((each) => each === null) ? null : judged(models) };
+}
+
+/** Null: not redirected, or nothing is known. A model for files is not the one that answers a live model's name, although both names are the same. */
+export function answeringModels(target: Target, modelOn: ModelOn): TargetModels | null {
   const redirect = redirectOf(target);
-  const isRedirected = redirect !== undefined && redirect.date <= day && isEnough(redirect, evidence);
-  const { speech, chat } = (isRedirected ? modelOn(target, redirect.model) : null) ?? target;
+  const answering = redirect === undefined ? null : modelOn(target, redirect.model);
+  return answering?.speech?.streamsOnly === target.speech?.streamsOnly ? answering : null;
+}
+
+function judgedTarget(target: Target, { speech, chat }: TargetModels, evidence: Evidence): Target {
   // What ends is the name, whatever model answers it.
   return {
     ...target,
