@@ -5,6 +5,7 @@ import { startSandbox } from "../../sandbox/server.ts";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { createMeasurer } from "../audio/measure.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
+import { askDaily } from "../admin/connections/ask-daily.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
@@ -39,6 +40,9 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
 import type { OtlpSettings } from "../telemetry/otlp.ts";
+
+/** How often a process looks whether an account was asked today. */
+const QUESTION_MS = 600_000;
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -78,6 +82,8 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
+  /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
+  askProviders(): Promise<number>;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -156,7 +162,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics,
     records: accounts.records,
     keys: caches.keys,
-    setUp: setUpServices(options, outbound, caches),
+    setUp: setUpServices(options, outbound, caches, gateway.modelClock),
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
@@ -164,6 +170,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const { server, admin } = createServers(options, parts);
 
+  const dailyQuestion = configuration.modelLife.askProvidersDaily
+    ? createPeriodicTask(QUESTION_MS, logger, "ask providers when their models end", (signal) =>
+        askDaily(parts.connectionTests, signal),
+      )
+    : null;
   const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
   const drain = (): void => {
     draining = true;
@@ -172,7 +183,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), dailyQuestion?.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -193,6 +204,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
+    askProviders: () => askDaily(parts.connectionTests, new AbortController().signal),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

@@ -8,6 +8,7 @@ import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
+import { type ListedEnds, withEnd } from "./listed-end.ts";
 import { speechModel } from "./speech-model.ts";
 import type { StoredModel, StoredRoute } from "./stored-schemas.ts";
 
@@ -22,6 +23,8 @@ export interface Account {
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly models: Readonly<Record<string, StoredModel>>;
+  /** By the provider's own list, as far as it was read. */
+  readonly listedEnds?: ListedEnds;
 }
 
 export const PLATFORM = "platform";
@@ -183,6 +186,7 @@ function buildTarget(target: StoredTarget, position: number, accountOf: AccountO
   if (found === undefined) return null;
   const { account, ownership } = found;
   const declared = ownProperty(account.models, target.model);
+  const listed = ownProperty(account.listedEnds ?? {}, target.model);
   return {
     position,
     connection: target.connection,
@@ -190,8 +194,11 @@ function buildTarget(target: StoredTarget, position: number, accountOf: AccountO
     ownership,
     provider: account.kind,
     model: target.model,
-    speech: speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
-    chat: chatModel(account.kind, providers.chat.get(account.kind), target.model, declared),
+    speech: withEnd(
+      speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
+      listed,
+    ),
+    chat: withEnd(chatModel(account.kind, providers.chat.get(account.kind), target.model, declared), listed),
     profiles: target.profiles,
     settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
     firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,

@@ -1,5 +1,6 @@
 // Where a model is in its life at a given time: current, deprecated, ending or retired [providers.model-status]. Dates are UTC days. Pure.
-import type { ModelLife } from "./model-life.ts";
+import { lifeText } from "../lib/text/life-text.ts";
+import type { ModelEnd, ModelLife, ModelSuccessor } from "./model-life.ts";
 
 export type LifeStatus =
   | { readonly status: "current" }
@@ -36,8 +37,43 @@ export function vendorRetirement(life: ModelLife | undefined, nowMs: number): Mo
   return { date: end.date, source: end.source ?? life.source };
 }
 
+/** The end of a model that a new target should not have. */
+export interface NearEnd {
+  readonly date: string;
+  /** 0 or less: it has ended. */
+  readonly daysLeft: number;
+  readonly evidence: ModelEnd["evidence"];
+  readonly source: string;
+  readonly replacedBy: readonly ModelSuccessor[];
+}
+
+/** A new target whose model ends in fewer days needs a confirmation [routing.ending-confirmed]. */
+export const NEAR_END_DAYS = 30;
+
+/** Null: the model has no announced end, or one in 30 days or later. */
+export function nearEnd(life: ModelLife | undefined, nowMs: number): NearEnd | null {
+  const end = life?.endsOn;
+  if (life === undefined || end === undefined) return null;
+  const daysLeft = daysUntil(end.date, nowMs);
+  if (daysLeft >= NEAR_END_DAYS) return null;
+  const { date, evidence, source = life.source } = end;
+  return { date, daysLeft, evidence, source, replacedBy: life.replacedBy ?? [] };
+}
+
+/** `oa/whisper-1 ends on 2027-02-26 (source: the page); replaced by gpt-transcribe (without timestamps.word)`. */
+export function nearEndText(name: string, { date, daysLeft, evidence, source, replacedBy }: NearEnd): string {
+  const successors = replacedBy.map(({ model, lacks }) =>
+    lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`,
+  );
+  const origin = evidence === "vendor" ? source : `second-hand, ${source}`;
+  return `\`${name}\` ${daysLeft > 0 ? "ends" : "ended"} on ${date} (source: ${origin})${successors.length === 0 ? "" : `; replaced by ${successors.join(" or ")}`}`;
+}
+
 /** For the sandbox, which serves models that their providers have ended. */
-export function withoutLife<Model extends { readonly life?: ModelLife }>({ life: _, ...model }: Model): Omit<Model, "life"> {
+export function withoutLife<Model extends { readonly life?: ModelLife }>({
+  life: _,
+  ...model
+}: Model): Omit<Model, "life"> {
   return model;
 }
 
@@ -48,6 +84,5 @@ export function daysUntil(date: string, nowMs: number): number {
 
 /** For people: `ends in 30 days`. */
 export function statusText(status: LifeStatus): string {
-  if (status.status !== "ending") return status.status;
-  return `ends in ${status.daysLeft} ${status.daysLeft === 1 ? "day" : "days"}`;
+  return lifeText(status.status, status.status === "ending" ? status.daysLeft : null);
 }

@@ -15,7 +15,13 @@ import {
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { type PauseOptions, pauseProvider, type ResumeOptions, resumeProvider } from "./pauses.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "../inspect/provider-health.ts";
-import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
+import {
+  checkProviders,
+  listModelLives,
+  listProviders,
+  type ProviderCheckOptions,
+  type ProviderListOptions,
+} from "./providers.ts";
 import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
 
 export function addProviders(program: Command, run: Run): void {
@@ -27,6 +33,7 @@ export function addProviders(program: Command, run: Run): void {
       examples(
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
+        "patchbay providers models --all",
         "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
         "patchbay providers test dg",
         "patchbay providers check",
@@ -36,15 +43,23 @@ export function addProviders(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  withAdminOptions(
+  const withFilters = (command: Command): Command =>
+    withAdminOptions(command)
+      .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
+      .addOption(new Option("--provider <kind>", "Filter by provider.").choices(PROVIDER_KINDS))
+      .addOption(new Option("--all", "Include models that no connection offers yet."));
+  withFilters(
+    providers
+      .command("models")
+      .description(
+        "Show the status of each model: when it was verified, when it ends, by which source, and what replaces it.",
+      ),
+  ).action((options: ProviderListOptions) =>
+    run.interruptibly(() => listModelLives(options, run.terminal, run.signal)),
+  );
+  withFilters(
     providers.command("list").alias("ls").description("List the models that routes of a workspace can currently name."),
-  )
-    .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
-    .addOption(new Option("--provider <kind>", "Filter by provider.").choices(PROVIDER_KINDS))
-    .addOption(new Option("--all", "Include models that no connection offers yet."))
-    .action((options: ProviderListOptions) =>
-      run.interruptibly(() => listProviders(options, run.terminal, run.signal)),
-    );
+  ).action((options: ProviderListOptions) => run.interruptibly(() => listProviders(options, run.terminal, run.signal)));
   providers
     .command("add")
     .description("Connect a provider account, shared (as the operator) or of one workspace. No provider is called.")

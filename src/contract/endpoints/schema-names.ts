@@ -50,6 +50,7 @@ import { chatCompletion, chatCompletionFields, listedModel, modelList } from "..
 import { errorBody, problemBody } from "../error-body.ts";
 import { listedJob, listedJobList } from "../admin/job-list.ts";
 import { job, jobError, jobList, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
+import { modelLife } from "../model-life.ts";
 import { mcpAnswer, mcpError, mcpMessage } from "../mcp.ts";
 import { realtimeToken } from "../realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
@@ -247,6 +248,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   ExplainedRequest: judgedRequest,
   ExplanationRequest: explanationRequest,
   ModelDeclaration: modelDeclaration,
+  ModelLife: modelLife,
   PauseRequest: pauseRequest,
   ProviderHealth: providerHealth,
   ProviderKind: providerKind,

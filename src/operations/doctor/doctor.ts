@@ -15,6 +15,7 @@ import { createSeal } from "../../storage/secrets/seal.ts";
 import type { SystemHandle } from "../../storage/database.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
+import { checkModelLife } from "./check-model-life.ts";
 import { checkNames } from "./check-names.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkObjects, checkStorage } from "./check-storage.ts";
@@ -85,6 +86,7 @@ async function examine(
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
     ...(await checkNetwork(configuration, options.call === true)),
+    ...checkModelLife(configuration),
     ...(await names),
   ];
 }

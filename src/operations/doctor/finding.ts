@@ -15,6 +15,7 @@ export const CHECKS = [
   "ports",
   "public_url",
   "connections",
+  "model_life",
   "routes",
   "dns",
 ] as const;
