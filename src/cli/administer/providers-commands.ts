@@ -9,12 +9,14 @@ import {
   adminUrlOption,
   examples,
   jsonOption,
+  limitOption,
   type Run,
   urlOption,
 } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { type PauseOptions, pauseProvider, type ResumeOptions, resumeProvider } from "./pauses.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "../inspect/provider-health.ts";
+import { type RetirementOptions, showRetirements } from "../inspect/retirements.ts";
 import {
   checkProviders,
   listModelLives,
@@ -34,6 +36,7 @@ export function addProviders(program: Command, run: Run): void {
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
         "patchbay providers models --all",
+        "patchbay providers retirements --within 90",
         "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
         "patchbay providers test dg",
         "patchbay providers check",
@@ -90,6 +93,7 @@ export function addProviders(program: Command, run: Run): void {
     .action((id: string, options: ProviderTestOptions) =>
       run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
     );
+  addRetirements(providers, run);
   addPausing(providers, run);
   providers
     .command("check")
@@ -113,6 +117,26 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(adminKeyOption())
     .action((options: ProviderHealthOptions) =>
       run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
+    );
+}
+
+function addRetirements(providers: Command, run: Run): void {
+  providers
+    .command("retirements")
+    .description(
+      "Show what routes lose when providers end models, by feature, and which target would keep it. Nothing is changed.",
+    )
+    .addOption(new Option("--within <days>", "Only those at most so many days away, and those that have happened."))
+    .addOption(limitOption())
+    .addOption(
+      new Option("--workspace <workspace>", "Only the routes of this workspace, by slug or id.").conflicts("adminUrl"),
+    )
+    .addOption(adminUrlOption())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: RetirementOptions) =>
+      run.interruptibly(() => showRetirements(options, run.terminal, run.signal)),
     );
 }
 

@@ -17,6 +17,7 @@ export const CHECKS = [
   "connections",
   "model_life",
   "routes",
+  "retirements",
   "dns",
 ] as const;
 export type Check = (typeof CHECKS)[number];
