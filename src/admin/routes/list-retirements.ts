@@ -1,16 +1,15 @@
 // GET /admin/v1/retirements and the same for one workspace: a page of the retirement radar, with a proposal for each loss [retirement.scope].
 import { RETIREMENT_LIMITS, type RetirementView } from "../../contract/admin/retirements.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import { listRetirements, type ListServices, type Retirement } from "../../gateway/retirement/list-retirements.ts";
+import type { ListServices, Retirement } from "../../gateway/retirement/list-retirements.ts";
 import { type ProposalServices, proposeTarget } from "../../gateway/retirement/propose-target.ts";
 import { retirementText } from "../../gateway/retirement/retirement-text.ts";
 import { changeOn, livesOf, redirectOf } from "../../gateway/retirement/route-on-day.ts";
-import { readRouteUsers } from "../../gateway/retirement/route-users.ts";
+import { readRetirements } from "../../gateway/retirement/read-retirements.ts";
 import { createTickBudget } from "../../lib/concurrency/tick-budget.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { daysUntil } from "../../providers/life-status.ts";
 import type { Database } from "../../storage/database.ts";
-import { asWorkspaceOrSystem } from "../../storage/system.ts";
 import type { Page, PageRequest } from "../services.ts";
 
 type Target = Retirement["targets"][number];
@@ -33,7 +32,7 @@ export async function pageOfRetirements(
 ): Promise<Page<RetirementView>> {
   const { workspace, withinDays, after, limit } = filter;
   const nowMs = services.modelClock().getTime();
-  const all = await retirementsOf(services, workspace);
+  const all = await readRetirements(services, workspace);
   const listed = all.filter(
     ({ id, date }) => (after === null || id > after) && (withinDays === null || daysUntil(date, nowMs) <= withinDays),
   );
@@ -45,16 +44,6 @@ export async function pageOfRetirements(
     data.push(view(services, retirement, nowMs));
   }
   return { data, end: nextCursor };
-}
-
-/** For a workspace: its own routes, and shared ones that its apps use. */
-export async function retirementsOf(
-  services: Pick<RetirementServices, "database" | "directory" | "judge">,
-  workspace: WorkspaceId | null,
-): Promise<readonly Retirement[]> {
-  const users = await asWorkspaceOrSystem(services.database, workspace, (db) => readRouteUsers(db, workspace));
-  const all = await listRetirements(services, users);
-  return workspace === null ? all : all.filter((each) => each.workspace !== null || each.apps.length > 0);
 }
 
 function view(services: ProposalServices, retirement: Retirement, nowMs: number): RetirementView {

@@ -3,16 +3,15 @@ import { loadDirectory, loadPrices } from "../../directory/load-directory.ts";
 import type { Directory } from "../../directory/snapshot.ts";
 import { THRESHOLDS } from "../../gateway/retirement/crossings.ts";
 import { createRouteJudge } from "../../gateway/retirement/judge-routes.ts";
-import { listRetirements, type Retirement } from "../../gateway/retirement/list-retirements.ts";
+import type { Retirement } from "../../gateway/retirement/list-retirements.ts";
 import { type ProposalServices, proposeTarget } from "../../gateway/retirement/propose-target.ts";
+import { readRetirements } from "../../gateway/retirement/read-retirements.ts";
 import { retirementText } from "../../gateway/retirement/retirement-text.ts";
-import { readRouteUsers } from "../../gateway/retirement/route-users.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import { daysUntil } from "../../providers/life-status.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import type { Database } from "../../storage/database.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
-import { bypassRls } from "../../storage/system.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
 const [WARNING_DAYS, , FAILURE_DAYS] = THRESHOLDS;
@@ -27,8 +26,9 @@ export async function checkRetirements(
   try {
     const directory = await loadDirectory({ database, seal });
     const prices = await loadPrices(database);
-    const users = await readRouteUsers(bypassRls(database, "installation").db, null);
-    return await findingsOf(servicesOf(directory, prices), users, nowMs);
+    const services = servicesOf(directory, prices);
+    const judge = createRouteJudge(services);
+    return findingsOf(services, await readRetirements({ ...services, judge, database }, null), nowMs);
   } catch (error) {
     return [warn("retirements", `routes cannot be judged: ${reasonOf(error)}`, "see the other findings")];
   }
@@ -39,13 +39,7 @@ function servicesOf(directory: Directory, prices: PriceBook): ProposalServices {
   return { directory: () => directory, prices: () => prices, chatProviders, adapters };
 }
 
-async function findingsOf(
-  services: ProposalServices,
-  users: Parameters<typeof listRetirements>[1],
-  nowMs: number,
-): Promise<readonly Finding[]> {
-  const judge = createRouteJudge(services);
-  const retirements = await listRetirements({ directory: services.directory, judge }, users);
+function findingsOf(services: ProposalServices, retirements: readonly Retirement[], nowMs: number): readonly Finding[] {
   const near = retirements.filter(({ kind, date }) => {
     const daysLeft = daysUntil(date, nowMs);
     return daysLeft <= WARNING_DAYS && (kind === "loss" || daysLeft > 0);
@@ -54,7 +48,9 @@ async function findingsOf(
   const hidden = near.length - MOST_LINES;
   return [
     ...near.slice(0, MOST_LINES).map((retirement) => findingOf(services, retirement, nowMs)),
-    ...(hidden > 0 ? [warn("retirements", `${hidden} more losses`, "list them with `patchbay providers retirements`")] : []),
+    ...(hidden > 0
+      ? [warn("retirements", `${hidden} more losses`, "list them with `patchbay providers retirements`")]
+      : []),
   ];
 }
 
