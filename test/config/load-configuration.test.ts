@@ -59,7 +59,7 @@ test("configuration.named-file-required: a named file that is missing is a fault
 });
 
 test("configuration.example-loads: the annotated example has no faults if exactly the variables that it names are set", () => {
-  const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV });
+  const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV, nowMs: Date.parse("2026-11-26") });
   assert.deepEqual(loaded.warnings, []);
   const text = readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8");
   for (const name of Object.keys(EXAMPLE_ENV)) {
