@@ -431,6 +431,20 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
+test("cli.providers-models: providers models prints status, evidence, end and successors of each model", async () => {
+  const { out, err, code } = await asAdmin("providers", "models", "--all", "--capability", "audio_input");
+  assert.equal(code, 0, err);
+  assert.match(out, /^CONNECTION +PROVIDER +MODEL +STATUS +VERIFIED +DEPRECATED +ENDS +REPLACED BY +SOURCE$/mu);
+  assert.match(
+    out,
+    /^oa +openai +whisper-1 +ends in 92 days +2026-11-13 +2026-08-26 +2027-02-26 +gpt-transcribe \(without /mu,
+  );
+  assert.match(out, /^- +elevenlabs +scribe_v1 +retired /mu);
+  assert.match(out, / gemini-2\.5-flash +deprecated .* answered by gemini-3\.5-flash-lite \(second-hand\)/u);
+  const { data } = JSON.parse((await asAdmin("providers", "models", "--json")).out) as { data: { life: unknown }[] };
+  assert.ok(data.length > 0 && data.every(({ life }) => life !== undefined));
+});
+
 test("cli.providers-list: providers list prints what routes can name, with --all also what an account would add", async () => {
   const usual = await asAdmin("providers", "list", "--capability", "audio_input");
   assert.equal(usual.code, 0, usual.err);

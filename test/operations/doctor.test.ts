@@ -84,6 +84,14 @@ test("cli.doctor: a new machine has a line for every check, exit code 0, and is 
   assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider key/mu);
 });
 
+test("cli.doctor-model-life: with an account whose provider publishes when its models end, the daily question is recommended", async () => {
+  const connections = "connections: [{ id: oa, kind: openai, api_key: k }]\n";
+  const [advice] = (await doctor(place(PORTS + connections))).of("model_life");
+  assert.deepEqual([advice?.level, /ask_providers_daily: true/u.test(advice?.fix ?? "")], ["warn", true]);
+  const asking = place(`${PORTS}${connections}model_life: { ask_providers_daily: true }\n`);
+  assert.deepEqual((await doctor(asking)).of("model_life")[0]?.level, "ok");
+});
+
 test("cli.doctor: faults of the configuration are listed with their place, and exit code 9", async () => {
   const found = await doctor(place("servr: {}\n"));
   assert.deepEqual([found.exitCode, found.ok], [9, false]);
