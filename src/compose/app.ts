@@ -9,7 +9,6 @@ import { askDaily } from "../admin/connections/ask-daily.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
-import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { createTranscriptThread } from "../gateway/transcription/transcript-thread.ts";
 import type { RequestLog } from "../requests/log.ts";
@@ -113,10 +112,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const modelClock = options.modelClock ?? now;
-  const directory = () => caches.directory();
-  const judge = createRouteJudge({ chatProviders, directory, prices: () => caches.prices() });
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, modelClock, directory, judge });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { leases, requestLog } = accounts;
@@ -146,7 +142,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...STREAM_TIMES,
     deletions,
     now,
-    modelClock,
+    modelClock: options.modelClock ?? now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
@@ -166,7 +162,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
-    judge,
   };
   const { server, admin } = createServers(options, parts);
 

@@ -8,7 +8,7 @@ import type { Spool } from "../audio/spool.ts";
 import { requireWorkspaceAdmin } from "../auth/require-workspace-admin.ts";
 import type { KeyVerifier } from "../auth/verify-key.ts";
 import type { Configuration } from "../config/configuration.ts";
-import type { RouteJudge } from "../gateway/retirement/judge-routes.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { AdminEdge } from "../http/admin/frame.ts";
 import { allowHosts } from "../http/server/allowed-hosts.ts";
@@ -51,7 +51,6 @@ export interface ServerParts {
   readonly connectionTests: AdminEdge["connectionTests"];
   readonly health: AdminEdge["health"];
   readonly sandbox: AdminEdge["sandbox"];
-  readonly judge: RouteJudge;
 }
 
 export interface Servers {
@@ -81,7 +80,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,
-    retirements: { ...gateway, database, adapters, judge: parts.judge },
+    retirements: { ...gateway, database, adapters, judge: createRouteJudge(gateway) },
     sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },
   };

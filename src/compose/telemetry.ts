@@ -4,9 +4,10 @@ import { packageVersion } from "../cli/package-root.ts";
 import { brand } from "../contract/ids.ts";
 import { accountKey, partsOfKey } from "../directory/account-key.ts";
 import { modelsOf } from "../directory/models-of.ts";
+import type { FollowedDirectory } from "../directory/follow-directory.ts";
 import { type Directory, PLATFORM } from "../directory/snapshot.ts";
-import type { RouteJudge } from "../gateway/retirement/judge-routes.ts";
-import { listRetirements } from "../gateway/retirement/list-retirements.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
+import { listRetirements, type ListServices } from "../gateway/retirement/list-retirements.ts";
 import { daysUntil } from "../providers/life-status.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
 import type { Sample } from "../lib/metric-registry.ts";
@@ -28,11 +29,11 @@ export interface OpenTelemetryOptions {
   /** Null or absent: no collector, so no spans. */
   readonly otlp?: OtlpSettings | null;
   readonly circuits: Pick<ReportingCircuits, "report">;
-  readonly directory: () => Directory;
+  /** Connections, routes and prices: opened after the telemetry. */
+  readonly followed: () => Pick<FollowedDirectory, "directory" | "prices">;
   readonly now: () => Date;
-  /** The clock by which models retire. */
-  readonly modelClock: () => Date;
-  readonly judge: RouteJudge;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
 }
 
 /** One observer that forwards every event to metrics and to tracing. */
@@ -41,14 +42,16 @@ export interface Telemetry extends Metrics, ExchangeWatch {
 }
 
 export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
-  const { database, circuits, directory, now, otlp } = options;
+  const { database, circuits, followed, now, otlp, modelClock = now } = options;
+  const directory = () => followed().directory();
+  const judge = createRouteJudge({ chatProviders, directory, prices: () => followed().prices() });
   const version = packageVersion();
   const metrics = createMetrics({
     version,
     jobsByState: () => jobsByState(bypassRls(database, "operator").db),
     budgetsByState: () => budgetsByState(bypassRls(database, "operator").db),
     circuits: () => circuitSamples(circuits, directory(), now()),
-    retirements: () => retirementSamples(options),
+    retirements: () => retirementSamples({ directory, judge }, modelClock().getTime()),
   });
   if (otlp === null || otlp === undefined)
     return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
@@ -106,11 +109,10 @@ function labelOf(scope: string, model: string): string {
 }
 
 /** By route and feature, the earliest date of each. Of workspaces, what their own routes lose, together. */
-async function retirementSamples({ directory, judge, modelClock }: OpenTelemetryOptions): Promise<readonly Sample[]> {
-  const owners = [...directory().scopes].filter((scope) => scope !== PLATFORM);
+async function retirementSamples(services: ListServices, nowMs: number): Promise<readonly Sample[]> {
+  const owners = [...services.directory().scopes].filter((scope) => scope !== PLATFORM);
   const workspaces = owners.map((id) => ({ id: brand("workspace", id), hasPlan: false, apps: [] }));
-  const nowMs = modelClock().getTime();
-  const retirements = (await listRetirements({ directory, judge }, workspaces)).filter(({ kind }) => kind === "loss");
+  const retirements = (await listRetirements(services, workspaces)).filter(({ kind }) => kind === "loss");
   // In the order of their dates, so that the first of each is the earliest.
   const samples = retirements.map(({ isSharedRoute, route, feature, evidence, date }) => ({
     labels: [isSharedRoute ? route.id : WORKSPACE_ROUTE, feature, evidence],

@@ -194,10 +194,7 @@ function buildTarget(target: StoredTarget, position: number, accountOf: AccountO
     ownership,
     provider: account.kind,
     model: target.model,
-    speech: withEnd(
-      speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
-      listed,
-    ),
+    speech: withEnd(speechModel(providers.speech.get(account.kind), target.model, declared, target.settings), listed),
     chat: withEnd(chatModel(account.kind, providers.chat.get(account.kind), target.model, declared), listed),
     profiles: target.profiles,
     settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },

@@ -191,10 +191,7 @@ function directoryOn(routes: Readonly<Record<string, RandomRoute>>, day: string 
   return directoryOf(
     CONNECTIONS,
     Object.fromEntries(
-      Object.entries(routes).map(([id, { question: _, targets, ...settings }]) => [
-        id,
-        { ...settings, targets: targets.flatMap(inWorld) },
-      ]),
+      Object.entries(routes).map(([id, route]) => [id, { ...route, targets: route.targets.flatMap(inWorld) }]),
     ),
   );
 }

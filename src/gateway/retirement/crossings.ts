@@ -7,7 +7,7 @@ export const THRESHOLDS = [90, 30, 7] as const;
 export type Threshold = (typeof THRESHOLDS)[number];
 
 export interface Crossing {
-  /** Stable: the retirement's id and the threshold. Whoever announces it remembers it. */
+  /** Stable: the retirement's id and the threshold. The caller stores which ones it has announced. */
   readonly cause: string;
   readonly threshold: Threshold;
   /** 0 or less: it has happened. */

@@ -7,7 +7,6 @@ import type { Retirement } from "../../gateway/retirement/list-retirements.ts";
 import { type ProposalServices, proposeTarget } from "../../gateway/retirement/propose-target.ts";
 import { readRetirements } from "../../gateway/retirement/read-retirements.ts";
 import { retirementText } from "../../gateway/retirement/retirement-text.ts";
-import type { PriceBook } from "../../metering/price.ts";
 import { daysUntil } from "../../providers/life-status.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import type { Database } from "../../storage/database.ts";
@@ -34,7 +33,7 @@ export async function checkRetirements(
   }
 }
 
-function servicesOf(directory: Directory, prices: PriceBook): ProposalServices {
+function servicesOf(directory: Directory, prices: ReturnType<ProposalServices["prices"]>): ProposalServices {
   const adapters = { speech: providers, chat: chatProviders };
   return { directory: () => directory, prices: () => prices, chatProviders, adapters };
 }
