@@ -5,7 +5,6 @@ import { startSandbox } from "../../sandbox/server.ts";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { createMeasurer } from "../audio/measure.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
-import { askDaily } from "../admin/connections/ask-daily.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
@@ -28,6 +27,7 @@ import {
   setUpServices,
 } from "./provider-io.ts";
 import { openJobs } from "./jobs.ts";
+import { openModelEndQuestions } from "./model-ends.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
@@ -39,9 +39,6 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
 import type { OtlpSettings } from "../telemetry/otlp.ts";
-
-/** How often a process looks whether an account was asked today. */
-const QUESTION_MS = 600_000;
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -163,13 +160,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
+  const modelEnds = openModelEndQuestions(configuration, logger, parts.connectionTests);
   const { server, admin } = createServers(options, parts);
 
-  const dailyQuestion = configuration.modelLife.askProvidersDaily
-    ? createPeriodicTask(QUESTION_MS, logger, "ask providers when their models end", (signal) =>
-        askDaily(parts.connectionTests, signal),
-      )
-    : null;
   const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
   const drain = (): void => {
     draining = true;
@@ -178,7 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), dailyQuestion?.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), modelEnds.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -199,7 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
-    askProviders: () => askDaily(parts.connectionTests, new AbortController().signal),
+    askProviders: () => modelEnds.ask(),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

@@ -73,7 +73,10 @@ async function acceptJob(services: JobServices, call: JobCall, slot: ClaimedSlot
   }
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Open circuits are ignored: they may be closed when the job runs.
-  const decision = requireRoute(call, decideFor(gateway, call, audio.speech, permanentLackFor(gateway, call.principal)));
+  const decision = requireRoute(
+    call,
+    decideFor(gateway, call, audio.speech, permanentLackFor(gateway, call.principal)),
+  );
   await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {

@@ -23,5 +23,8 @@ const WORDS: Readonly<Record<string, string>> = {
 export function whyNot(missing: readonly string[], retired?: { readonly ended_on: string }): string {
   const features = missing.filter((lack) => WORDS[lack] === undefined);
   const reasons = missing.flatMap((lack) => WORDS[lack] ?? []);
-  return [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...reasons].join("; ") + (retired === undefined ? "" : ` on ${retired.ended_on}`);
+  return (
+    [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...reasons].join("; ") +
+    (retired === undefined ? "" : ` on ${retired.ended_on}`)
+  );
 }

@@ -58,7 +58,12 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
   left: ["skipped", "unavailable after failures"],
 };
 
-function verdictOf({ outcome, missing, paused_until: until, retired }: RecordedCandidateView): readonly [string, string] {
+function verdictOf({
+  outcome,
+  missing,
+  paused_until: until,
+  retired,
+}: RecordedCandidateView): readonly [string, string] {
   const [verdict, explanation] = OUTCOMES[outcome];
   if (missing.length > 0) return [verdict, whyNot(missing, retired)];
   return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : explanation];

@@ -38,7 +38,10 @@ export const UNPRICED = "price";
 export const RETIRED = "model_retired";
 
 /** Null: available. */
-export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | UnpricedTarget | RetiredTarget | null;
+export type UnavailabilityOf = (
+  target: Target,
+  capability: Capability,
+) => Unavailability | UnpricedTarget | RetiredTarget | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
 export interface CandidateSelection<V extends Missing> {
@@ -64,8 +67,7 @@ export function pickCandidates<V extends Missing>(
       const settings = profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
       const verdict = judge(target, route, settings);
       const rest = unavailabilityOf(target, capability);
-      if (rest?.kind === "unpriced")
-        return { target, verdict: withLack(verdict, UNPRICED), rest: null, settings };
+      if (rest?.kind === "unpriced") return { target, verdict: withLack(verdict, UNPRICED), rest: null, settings };
       if (rest?.kind !== "retired") return { target, verdict, rest, settings };
       const { date, source } = rest;
       return { target, verdict: withLack(verdict, RETIRED), rest: null, settings, retired: { date, source } };

@@ -16,6 +16,9 @@ export function retiredTarget(target: Target, capability: Capability, nowMs: num
 }
 
 /** Undefined: nothing is known of the model's life. */
-export function lifeOf({ speech, chat }: Pick<Target, "speech" | "chat">, capability: Capability): ModelLife | undefined {
+export function lifeOf(
+  { speech, chat }: Pick<Target, "speech" | "chat">,
+  capability: Capability,
+): ModelLife | undefined {
   return (capability === "chat" ? chat : speech)?.life;
 }
