@@ -27,6 +27,7 @@ import {
   setUpServices,
 } from "./provider-io.ts";
 import { openJobs } from "./jobs.ts";
+import { openModelEndQuestions } from "./model-ends.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
@@ -46,6 +47,8 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
   /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
@@ -75,6 +78,8 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
+  /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
+  askProviders(): Promise<number>;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -104,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => caches.directory() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { leases, requestLog } = accounts;
@@ -134,6 +139,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...STREAM_TIMES,
     deletions,
     now,
+    modelClock: options.modelClock ?? now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
@@ -149,11 +155,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics,
     records: accounts.records,
     keys: caches.keys,
-    setUp: setUpServices(options, outbound, caches),
+    setUp: setUpServices(options, outbound, caches, gateway.modelClock),
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
+  const modelEnds = openModelEndQuestions(configuration, logger, parts.connectionTests);
   const { server, admin } = createServers(options, parts);
 
   const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
@@ -164,7 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), modelEnds.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -185,6 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
+    askProviders: () => modelEnds.ask(),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

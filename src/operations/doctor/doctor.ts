@@ -15,7 +15,9 @@ import { createSeal } from "../../storage/secrets/seal.ts";
 import type { SystemHandle } from "../../storage/database.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
+import { checkModelLife } from "./check-model-life.ts";
 import { checkNames } from "./check-names.ts";
+import { checkRetirements } from "./check-retirements.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkObjects, checkStorage } from "./check-storage.ts";
 import { checkWebhooks } from "./check-webhooks.ts";
@@ -70,7 +72,7 @@ async function examine(
     await checkDisk(storage),
     ...(await catchUnreadable(
       "storage",
-      checkStorage(configuration, terminal, async (db) => {
+      checkStorage(configuration, terminal, async (db, database) => {
         if (secrets.some(({ level }) => level === "fail")) return [];
         const own = await secretsOf(configuration);
         const other = await compareSecrets(db, own);
@@ -78,6 +80,7 @@ async function examine(
         return [
           ...(await checkAnswers(db, own.seal)),
           ...(await checkRoutes(db)),
+          ...(await checkRetirements(database, own.seal)),
           ...(await checkWebhooks(db, own.seal, network)),
         ];
       }),
@@ -85,6 +88,7 @@ async function examine(
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
     ...(await checkNetwork(configuration, options.call === true)),
+    ...checkModelLife(configuration),
     ...(await names),
   ];
 }
