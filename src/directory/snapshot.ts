@@ -169,6 +169,7 @@ function buildRoute(
         profiles: target.profiles,
         settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
         firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
+        requiresExactModel: stored.requireExactModel,
         profileSettings: target.profileSettings,
       },
     ];
