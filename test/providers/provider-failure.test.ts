@@ -176,6 +176,7 @@ for (const [name, body] of QUOTING) {
 }
 
 test("providers.failure-quotes: what the provider says itself stays", () => {
+  assert.equal(recorded(400, { error: { code: 3, message: "no" } }, ["Buy 3 apples"]).code, "3");
   assert.equal(
     recorded(400, { error: "This model's maximum context length is 8192 tokens." }, [PROMPT, SHORT]).message,
     "This model's maximum context length is 8192 tokens.",

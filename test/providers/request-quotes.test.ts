@@ -1,7 +1,7 @@
 // Quotations of a request in a message, at random: what is left holds no long part of a text, and a message that quotes nothing is unchanged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { withoutQuotes } from "../../src/providers/wire/request-quotes.ts";
 
 /** Letters and digits alone, as the eye reads them. */
@@ -63,7 +63,7 @@ test("providers.failure-quotes: at random, nothing of 12 letters in a row that a
 test("providers.failure-quotes: at random, a message is unchanged if no text shares letters with it", () => {
   fc.assert(
     fc.property(text, (message) => {
-      assert.equal(withoutQuotes(message, ["QWXYVUTSRQPONMLJIHGFEDC and nothing"]), message);
+      assert.equal(withoutQuotes(message, ["x".repeat(40)]), message);
     }),
     { numRuns: 1_000 },
   );

@@ -16,8 +16,9 @@ export function recordableFailure(
   if (failure === null) return null;
   const { status, answerTexts } = failure;
   const secret = [...texts(), ...answerTexts].filter((text) => text !== "");
+  // A number of three digits is in many texts and says nothing of them.
   const unquoted = (name: string | null): string | null =>
-    name === null || secret.some((text) => text.includes(name)) ? null : name;
+    name !== null && !/^\d{1,3}$/u.test(name) && secret.some((text) => text.includes(name)) ? null : name;
   const message = failure.message === null ? null : withoutQuotes(failure.message, secret);
   return asRecordable({
     status,
