@@ -124,7 +124,8 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     routesOf,
     scopes: new Set([...rows.accounts, ...rows.routes].map(({ scope }) => scope)),
     ownsRoute: (scope, id) => rows.routes.some((row) => row.scope === scope && row.id === id),
-    targetOf: (scope, stored, position) => buildTarget(stored, position, visibleTo(scope, accounts), providers),
+    targetOf: (scope, target, position) =>
+      buildTarget({ target, position, requireExactModel: false }, visibleTo(scope, accounts), providers),
     contextOf: (workspace, app, own) => {
       const routes = routesOf(workspace);
       const route = (id: string | null): Route => (id === null ? undefined : routes.get(id)) ?? emptyRoute(id ?? "");
@@ -163,7 +164,10 @@ function buildRoute(
   accountOf: AccountOf,
   providers: Adapters,
 ): Route {
-  const targets = stored.targets.flatMap((target, index) => buildTarget(target, index + 1, accountOf, providers) ?? []);
+  const { requireExactModel } = stored;
+  const targets = stored.targets.flatMap(
+    (target, index) => buildTarget({ target, position: index + 1, requireExactModel }, accountOf, providers) ?? [],
+  );
   return {
     id,
     version,
@@ -180,8 +184,18 @@ function buildRoute(
 
 export type StoredTarget = StoredRoute["targets"][number];
 
+interface TargetOfRoute {
+  readonly target: StoredTarget;
+  readonly position: number;
+  readonly requireExactModel: boolean;
+}
+
 /** Null: the scope has no such connection. */
-function buildTarget(target: StoredTarget, position: number, accountOf: AccountOf, providers: Adapters): Target | null {
+function buildTarget(
+  { target, position, requireExactModel }: TargetOfRoute,
+  accountOf: AccountOf,
+  providers: Adapters,
+): Target | null {
   const found = accountOf(target.connection);
   if (found === undefined) return null;
   const { account, ownership } = found;
@@ -199,6 +213,7 @@ function buildTarget(target: StoredTarget, position: number, accountOf: AccountO
     profiles: target.profiles,
     settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
     firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
+    requiresExactModel: requireExactModel,
     profileSettings: target.profileSettings,
   };
 }

@@ -1,6 +1,7 @@
 // The adapter of OpenAI's chat completions: POST /chat/completions, used by OpenAI itself and by compatible servers (platform.openai.com and the servers'
 // documentation, checked 2026-11-20).
 import { z } from "zod";
+import { isSameModel, MODEL_NAMES } from "../answered-model.ts";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/unmet-chat-features.ts";
 import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
 import { splitSignedId } from "../../contract/tool-call-signature.ts";
@@ -39,6 +40,12 @@ const settingsRead = new WeakMap<object, z.infer<typeof openAiSettings>>();
 const compatibleSettings = z.strictObject({
   dialect: z.enum(Object.keys(DIALECTS)).describe("Server software (default: `openai`).").optional(),
   reasoning_effort: openAiSettings.shape.reasoning_effort,
+  answers_as: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("Name of the model in the server's answers, if it is another one, such as behind a deployment of Azure.")
+    .optional(),
 });
 
 const UNDECLARED: ChatModel = { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} };
@@ -64,6 +71,7 @@ export const openaiChat: ChatProvider = {
   defaultBaseUrl: "https://api.openai.com/v1",
   settings: openAiSettings,
   plan: (request, target) => planChat(request, target, OPENAI),
+  isSameModel: ({ model }, answered) => isSameModel(MODEL_NAMES.openai, model, answered),
   ...wire,
 };
 
@@ -74,6 +82,10 @@ export const openaiCompatibleChat: ChatProvider = {
   defaultBaseUrl: null,
   settings: compatibleSettings,
   plan: (request, target) => planChat(request, target, dialectOf(target)),
+  isSameModel: (target, answered) => {
+    const { answers_as: name } = target.settings;
+    return isSameModel(dialectOf(target).modelNames, typeof name === "string" ? name : target.model, answered);
+  },
   ...wire,
 };
 
@@ -93,7 +105,7 @@ function settingsOf({ settings }: ChatTarget): z.infer<typeof openAiSettings> {
 }
 
 /** An invalid dialect falls back to the protocol as published. */
-function dialectOf({ settings }: ChatTarget): ChatDialect {
+function dialectOf({ settings }: Pick<ChatTarget, "settings">): ChatDialect {
   const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
   return (Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined) ?? COMPATIBLE;
 }
