@@ -26,12 +26,13 @@ import {
   sandboxUrl,
   setUpServices,
 } from "./provider-io.ts";
+import { type Alerts, openAlerts } from "./alerts.ts";
 import { openJobs } from "./jobs.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
-import { openTelemetry } from "./telemetry.ts";
+import { openTelemetry, type Telemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
@@ -75,6 +76,7 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
+  readonly alerts: Pick<Alerts, "runNow" | "substituted">;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -86,6 +88,11 @@ type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" |
 
 /** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
 const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
+
+/** Both read every record of a request. */
+function observers(...all: readonly Pick<Telemetry, "recorded">[]): Pick<Telemetry, "recorded"> {
+  return { recorded: (record) => all.forEach((each) => each.recorded(record)) };
+}
 
 function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Accounting {
   return { ledger, leases, idempotency, quotas };
@@ -106,7 +113,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const circuits = createCircuits(nowMs);
   const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => caches.directory() });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
-  const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
+  const alerts = openAlerts({ ...options, outbound, circuits, metrics, nowMs });
+  const accounts = openAccounts({ ...options, vacuum }, nowMs, observers(metrics, alerts));
   const { leases, requestLog } = accounts;
   const caches = await openCaches({ ...options, leases, circuits }, nowMs);
 
@@ -164,7 +172,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), alerts.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -185,6 +193,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
+    alerts,
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

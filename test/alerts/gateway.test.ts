@@ -1,0 +1,119 @@
+// Alerts of a whole gateway: from the configuration file and a request to the receiver.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Sandbox } from "../../sandbox/server.ts";
+import { alertDestinations } from "../../src/alerts/destinations.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { postForm } from "../harness/client.ts";
+import { configurationWith } from "../harness/configuration.ts";
+import { KEY, OTHER_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
+import { pretendInternet } from "../outbound/pretend-internet.ts";
+import { ended, submit } from "../http/jobs/jobs.ts";
+import { scrape } from "../telemetry/scrape.ts";
+import { alertsOf, OPERATOR_URL, startReceiver } from "./world.ts";
+
+const ACME_SECRET = `whsec_${Buffer.from(Array.from({ length: 32 }, (_, index) => (index * 37 + 11) % 256)).toString("base64")}`;
+const ACME_URL = "https://acme.example/alerts?token=of-acme";
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  const parts = configurationWith(sandbox, {
+    scopes: ["transcribe", "jobs"],
+    prices: { "deepgram/nova-3": "3.60" },
+    routes: { speech: "dg/nova-3" },
+    workspaces: {
+      acme: {
+        alerts: [{ url: ACME_URL, secret: ACME_SECRET }],
+        apps: { notes: { key: KEY, budgets: [{ period: "month", limit_audio_seconds: 1 }] } },
+      },
+      other: {
+        alerts: [{ url: "https://other.example/alerts" }],
+        apps: { app: { keys: { "other-key": OTHER_KEY } } },
+      },
+    },
+  });
+  return {
+    ...parts,
+    alerts: [{ url: OPERATOR_URL }],
+    alert_thresholds: { jobs_failing_min_jobs: 1, disk_free_bytes: 0 },
+  };
+}
+
+async function openGateway(t: TestContext) {
+  const internet = pretendInternet();
+  const receivers = {
+    operator: await startReceiver(t, internet, "operator.example"),
+    acme: await startReceiver(t, internet, "acme.example"),
+    other: await startReceiver(t, internet, "other.example"),
+  };
+  const gateway = await startGateway({ file, network: internet });
+  t.after(() => gateway.close());
+  const secrets = Object.fromEntries(
+    alertDestinations(gateway.configuration, PEPPER).map(({ workspace, secret }) => [workspace ?? "operator", secret]),
+  );
+  const received = (name: keyof typeof receivers) => {
+    const alerts = alertsOf(receivers[name], secrets[name] ?? "");
+    return alerts.map(({ event, workspace }) => [event, workspace]);
+  };
+  return { gateway, internet, received, secrets };
+}
+
+test("alerts.budget-exhausted, alerts.once-an-hour, alerts.secrecy: who pays hears once that a request was refused, the operator too, another workspace never", async (t) => {
+  const { gateway, internet, received, secrets } = await openGateway(t);
+  const { status } = await postForm(gateway.origin);
+  assert.equal(status, 402);
+  await recordWritten(gateway);
+  await gateway.app.alerts.runNow();
+  assert.equal((await postForm(gateway.origin)).status, 402);
+  await recordWritten(gateway);
+  await gateway.app.alerts.runNow();
+  const expected = [["budget_exhausted", "acme"]];
+  assert.deepEqual([received("acme"), received("operator"), received("other")], [expected, expected, []]);
+  assert.equal(secrets["acme"], ACME_SECRET);
+
+  // Another process, after a restart: it knows what was reported.
+  const restarted = await startGateway({ file, network: internet, existing: gateway });
+  t.after(() => restarted.close());
+  assert.equal((await postForm(restarted.origin)).status, 402);
+  await recordWritten(restarted);
+  await restarted.app.alerts.runNow();
+  assert.deepEqual(received("acme"), expected);
+
+  const { text } = await scrape(gateway.adminOrigin);
+  assert.match(text, /^svc_alerts_total\{event="budget_exhausted"\} 2$/mu);
+  assert.match(text, /^svc_alert_attempts_total\{outcome="delivered"\} 2$/mu);
+  const logs = [...gateway.logs, ...restarted.logs].join("\n");
+  for (const hidden of [...Object.values(secrets), "token-of-the-operator", "of-acme"])
+    assert.ok(!logs.includes(hidden), "neither secrets nor addresses are in the log");
+  const stored = await gateway.database.db.selectFrom("alert_deliveries").selectAll().execute();
+  for (const hidden of [...Object.values(secrets), "token-of-the-operator", "of-acme"])
+    assert.ok(!JSON.stringify(stored).includes(hidden), "nor in the database");
+  const events = await gateway.database.db.selectFrom("webhook_events").select("id").execute();
+  assert.deepEqual(events, [], "an alert is no event of the API");
+});
+
+test("alerts.jobs-failing, alerts.workspace: failed jobs are reported to their workspace and the operator, again after an hour if more failed", async (t) => {
+  const { gateway, received } = await openGateway(t);
+  const fail = async () => {
+    gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 }, times: 1 });
+    const { job_id: job } = await submit(gateway.origin, { key: OTHER_KEY });
+    assert.equal((await ended(gateway.origin, job, OTHER_KEY)).status, "failed");
+  };
+  const expected = [["jobs_failing", "other"]];
+  await fail();
+  await gateway.app.alerts.runNow();
+  await gateway.app.alerts.runNow();
+  assert.deepEqual([received("other"), received("operator"), received("acme")], [expected, expected, []]);
+  await shiftClock(gateway.database, 3_601);
+  await gateway.app.alerts.runNow();
+  assert.deepEqual(received("other"), expected, "no job failed since");
+  await fail();
+  await gateway.app.alerts.runNow();
+  assert.deepEqual(received("other"), [...expected, ...expected]);
+});
+
+/** The record of a request is complete a moment after its answer. */
+async function recordWritten({ app }: TestGateway): Promise<void> {
+  await app.settled();
+  await app.requestLog.flush();
+}
