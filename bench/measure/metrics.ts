@@ -9,6 +9,7 @@ const metrics = createMetrics({
   jobsByState: async () => [],
   budgetsByState: async () => [],
   circuits: () => [],
+  retirements: async () => [],
 });
 const record = { refusal: null, keyUse: "first" } as RequestRecord;
 const rounds: number[] = [];

@@ -52,5 +52,6 @@ export async function applyFile(
     // The change is committed and announced. A failed refresh is repeated by the next one, and must not make the change look failed.
     await services.refreshDirectory().catch(() => undefined);
   }
-  return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes] };
+  const warnings = loaded.warnings.map(formatFault);
+  return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes], warnings };
 }

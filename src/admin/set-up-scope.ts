@@ -3,7 +3,7 @@
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
-import { type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
+import { type Directory, type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
 import { announceChange } from "../storage/connection/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Database, Transacting } from "../storage/database.ts";
@@ -25,6 +25,9 @@ export interface SetUpServices {
   readonly refusedAddress: (url: string) => Promise<string | null>;
   /** Resolves when everything committed is in force on this process. Others are notified. */
   readonly refreshDirectory: () => Promise<void>;
+  readonly directory: () => Directory;
+  /** The clock by which models retire. */
+  readonly modelClock: () => Date;
 }
 
 /** The scope that is changed, and the acting key. */

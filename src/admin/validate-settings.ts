@@ -8,7 +8,7 @@ import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";
 import type { GatewayError } from "../contract/errors.ts";
 import { invalidRequests } from "../contract/invalid-request.ts";
 import { connectionSection, type ParsedConnection } from "../contract/settings/connection.ts";
-import { type ParsedRoute, routeSection } from "../contract/settings/route.ts";
+import { type ParsedRouteRequest, routeRequest } from "../contract/settings/route.ts";
 
 const ROOT: FaultPath = [];
 
@@ -20,8 +20,8 @@ export function judgeConnection(body: object, credential: string | null): Parsed
   return { ...parsed, apiKey: value.api_key };
 }
 
-export function judgeRoute(body: object, scope: SetUpScope): ParsedRoute {
-  const parsed = parse(routeSection, body);
+export function judgeRoute(body: object, scope: SetUpScope): ParsedRouteRequest {
+  const parsed = parse(routeRequest, body);
   throwIfFaulty(checkRoute({ path: ROOT, value: body }, scope));
   return parsed;
 }

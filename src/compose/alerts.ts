@@ -12,17 +12,20 @@ import { createCircuitSource } from "../alerts/sources/circuits.ts";
 import { readGivenUpDeliveries } from "../alerts/sources/deliveries.ts";
 import { readLowDisks } from "../alerts/sources/disk.ts";
 import { readFailingJobs } from "../alerts/sources/jobs.ts";
-import { retirementAlerts, type RetirementNotice } from "../alerts/sources/retirements.ts";
+import { createRetirementSource } from "../alerts/sources/retirements.ts";
 import { createSubstitutionSource, type Substitution } from "../alerts/sources/substitutions.ts";
 import { readWorkspaces } from "../alerts/store/workspaces.ts";
 import { sweepAlerts } from "../alerts/sweep.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { AlertEvent } from "../contract/alerts.ts";
+import type { FollowedDirectory } from "../directory/follow-directory.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
 import { createPeriodicTask, type PeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { Outbound } from "../outbound/dial.ts";
 import { webhookPolicy } from "../outbound/url-policy.ts";
 import type { ReportingCircuits } from "../providers/health.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -36,9 +39,11 @@ export interface OpenAlertsOptions {
   readonly outbound: Outbound;
   readonly circuits: Pick<ReportingCircuits, "report">;
   readonly metrics: Pick<Metrics, "alertRaised" | "alertAttempted">;
-  readonly nowMs: () => number;
-  /** Models that end soon. Absent: there is no radar. */
-  readonly retirements?: () => Promise<readonly RetirementNotice[]>;
+  readonly now: () => Date;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
+  /** Connections, routes and prices: opened after the alerts. */
+  readonly followed: () => Pick<FollowedDirectory, "directory" | "prices">;
 }
 
 export interface Alerts {
@@ -61,12 +66,12 @@ const MINUTE_MS = 60_000;
 /** A circuit is seen to open at most this much too late. */
 const CIRCUITS_MS = 10_000;
 const SUBSTITUTIONS_MS = 10_000;
-const RETIREMENTS_MS = 3_600_000;
 const DELIVER_MS = 5_000;
 const PURGE_MS = 3_600_000;
 
 export function openAlerts(options: OpenAlertsOptions): Alerts {
-  const { configuration, database, pepper, logger, outbound, metrics, nowMs } = options;
+  const { configuration, database, pepper, logger, outbound, metrics, now } = options;
+  const nowMs = () => now().getTime();
   const services: AlertServices = {
     database,
     destinations: alertDestinations(configuration, pepper),
@@ -116,13 +121,24 @@ export function openAlerts(options: OpenAlertsOptions): Alerts {
 }
 
 function sourcesOf(
-  { configuration, database, circuits, nowMs, retirements }: OpenAlertsOptions,
+  { configuration, database, circuits, now, modelClock = now, followed }: OpenAlertsOptions,
   budgets: ReturnType<typeof createBudgetSource>,
   substitutions: ReturnType<typeof createSubstitutionSource>,
 ): readonly Source[] {
   const { alertThresholds: thresholds, storage } = configuration;
   const { db } = bypassRls(database, "sweep");
+  const nowMs = () => now().getTime();
   const workspacesOf = (ids: readonly string[]) => readWorkspaces(db, ids);
+  const routing = { chatProviders, directory: () => followed().directory(), prices: () => followed().prices() };
+  const radar = {
+    ...routing,
+    adapters: { speech: providers, chat: chatProviders },
+    judge: createRouteJudge(routing),
+    database,
+    modelNowMs: () => modelClock().getTime(),
+    nowMs,
+    workspacesOf,
+  };
   const { circuitOpenMinutes: openMinutes } = thresholds;
   const disks = {
     directories: { data_dir: storage.dataDir, spool: join(storage.dataDir, "spool") },
@@ -172,15 +188,11 @@ function sourcesOf(
       periodMs: SUBSTITUTIONS_MS,
       read: () => substitutions.read(workspacesOf),
     },
-    ...(retirements === undefined
-      ? []
-      : [
-          {
-            events: ["retirement"],
-            what: "look for retirements",
-            periodMs: RETIREMENTS_MS,
-            read: async () => retirementAlerts(await retirements(), new Date(nowMs())),
-          } satisfies Source,
-        ]),
+    {
+      events: ["retirement"],
+      what: "look for retirements",
+      periodMs: MINUTE_MS,
+      read: createRetirementSource(radar),
+    },
   ];
 }

@@ -5,6 +5,8 @@ import { startSandbox } from "../../sandbox/server.ts";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { createMeasurer } from "../audio/measure.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
+import { askDaily } from "../admin/connections/ask-daily.ts";
+import type { ConnectionTestServices } from "../admin/connections/test-connection.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
@@ -13,7 +15,7 @@ import { createTranscriptThread } from "../gateway/transcription/transcript-thre
 import type { RequestLog } from "../requests/log.ts";
 import type { RollUp } from "../requests/roll-up.ts";
 import type { JobServices } from "../jobs/services.ts";
-import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { createPeriodicTask, type PeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { createDirtyTask } from "../lib/concurrency/dirty-task.ts";
 import { openAccounts, SWEEP_MS } from "./metering.ts";
 import { keepCheckpoints } from "./audit-checkpoints.ts";
@@ -40,6 +42,9 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
 import type { OtlpSettings } from "../telemetry/otlp.ts";
 
+/** How often a process looks whether an account was asked today. */
+const QUESTION_MS = 600_000;
+
 export interface AppOptions {
   readonly configuration: Configuration;
   readonly database: Database;
@@ -47,6 +52,8 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
   /** Rereads the configuration file. Absent if there is none. */
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
@@ -77,6 +84,8 @@ export interface App {
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
   readonly alerts: Pick<Alerts, "runNow" | "substituted">;
+  /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
+  askProviders(): Promise<number>;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -88,6 +97,14 @@ type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" |
 
 /** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
 const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
+
+/** None, if the operator did not switch it on. */
+function startDailyQuestion({ modelLife }: Configuration, tests: ConnectionTestServices): readonly PeriodicTask[] {
+  const what = "ask providers when their models end";
+  return modelLife.askProvidersDaily
+    ? [createPeriodicTask(QUESTION_MS, tests.logger, what, (signal) => askDaily(tests, signal))]
+    : [];
+}
 
 /** Both read every record of a request. */
 function observers(...all: readonly Pick<Telemetry, "recorded">[]): Pick<Telemetry, "recorded"> {
@@ -111,9 +128,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => caches.directory() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
-  const alerts = openAlerts({ ...options, outbound, circuits, metrics, nowMs });
+  const alerts = openAlerts({ ...options, outbound, circuits, metrics, now, followed: () => caches });
   const accounts = openAccounts({ ...options, vacuum }, nowMs, observers(metrics, alerts));
   const { leases, requestLog } = accounts;
   const caches = await openCaches({ ...options, leases, circuits }, nowMs);
@@ -142,6 +159,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...STREAM_TIMES,
     deletions,
     now,
+    modelClock: options.modelClock ?? now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
@@ -157,13 +175,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics,
     records: accounts.records,
     keys: caches.keys,
-    setUp: setUpServices(options, outbound, caches),
+    setUp: setUpServices(options, outbound, caches, gateway.modelClock),
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
   const { server, admin } = createServers(options, parts);
 
+  const periodic = [checkpoints, alerts, ...startDailyQuestion(configuration, parts.connectionTests)];
   const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
   const drain = (): void => {
     draining = true;
@@ -172,7 +191,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), alerts.stop()]);
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...periodic.map((each) => each.stop())]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -194,6 +213,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestLog,
     usage: accounts.rollUp,
     alerts,
+    askProviders: () => askDaily(parts.connectionTests, new AbortController().signal),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

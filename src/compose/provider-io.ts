@@ -60,17 +60,20 @@ export function openReplies({ limits }: Pick<Configuration, "limits">): ReplySer
 /** For connection tests: their caches are separate from those of calls. */
 export function connectionTestServices(
   gateway: GatewayServices,
-  { configuration }: Pick<OpenOptions, "configuration">,
+  { configuration, database }: Pick<OpenOptions, "configuration" | "database">,
   way: Pick<IoOptions, "outbound" | "replies">,
   { refresh }: Pick<Caches, "refresh">,
 ): ConnectionTestServices {
-  const { directory, providers, chatProviders, sandboxUrl: urlOf, now } = gateway;
+  const { directory, providers, chatProviders, sandboxUrl: urlOf, now, modelClock, logger } = gateway;
   return {
     directory,
     providers,
     chatProviders,
     sandboxUrl: urlOf,
     now,
+    modelClock,
+    logger,
+    database,
     openIo: openIoOver(configuration, { ...way, nowMs: () => now().getTime() }),
     refreshDirectory: () => refresh(),
     probes: accountProbes,
@@ -141,12 +144,15 @@ export function openRemoteAudio(
 export function setUpServices(
   { configuration, database, seal }: Omit<OpenOptions, "logger">,
   outbound: Outbound,
-  { refresh }: Pick<Caches, "refresh">,
+  { refresh, directory }: Pick<Caches, "refresh" | "directory">,
+  modelClock: () => Date,
 ): SetUpServices {
   return {
     database,
     seal,
     refusedAddress: judgeOwnAddress(outbound, byokPolicy(configuration.byok)),
     refreshDirectory: () => refresh(),
+    directory,
+    modelClock,
   };
 }

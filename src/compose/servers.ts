@@ -8,6 +8,7 @@ import type { Spool } from "../audio/spool.ts";
 import { requireWorkspaceAdmin } from "../auth/require-workspace-admin.ts";
 import type { KeyVerifier } from "../auth/verify-key.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { AdminEdge } from "../http/admin/frame.ts";
 import { allowHosts } from "../http/server/allowed-hosts.ts";
@@ -79,6 +80,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,
+    retirements: { ...gateway, database, adapters, judge: createRouteJudge(gateway) },
     sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },
   };

@@ -1,9 +1,14 @@
 // Composes metrics and tracing: counters, spans, and gauges that are read at scrape time.
 import type { Logger } from "pino";
 import { packageVersion } from "../cli/package-root.ts";
+import { brand } from "../contract/ids.ts";
 import { accountKey, partsOfKey } from "../directory/account-key.ts";
 import { modelsOf } from "../directory/models-of.ts";
+import type { FollowedDirectory } from "../directory/follow-directory.ts";
 import { type Directory, PLATFORM } from "../directory/snapshot.ts";
+import { createRouteJudge } from "../gateway/retirement/judge-routes.ts";
+import { listRetirements, type ListServices } from "../gateway/retirement/list-retirements.ts";
+import { daysUntil } from "../providers/life-status.ts";
 import type { ExchangeWatch } from "../http/server/edge.ts";
 import type { Sample } from "../lib/metric-registry.ts";
 import type { Outbound } from "../outbound/dial.ts";
@@ -12,7 +17,7 @@ import { chatProviders, providers } from "../providers/registry.ts";
 import { budgetsByState } from "../metering/store/soft-limits.ts";
 import type { Database } from "../storage/database.ts";
 import { jobsByState } from "../jobs/store/jobs.ts";
-import { createMetrics, type Metrics, WORKSPACE_MODEL } from "../telemetry/metrics.ts";
+import { createMetrics, type Metrics, WORKSPACE_MODEL, WORKSPACE_ROUTE } from "../telemetry/metrics.ts";
 import { createOtlpExporter, type OtlpSettings } from "../telemetry/otlp.ts";
 import { createTraces } from "../telemetry/traces.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -24,8 +29,11 @@ export interface OpenTelemetryOptions {
   /** Null or absent: no collector, so no spans. */
   readonly otlp?: OtlpSettings | null;
   readonly circuits: Pick<ReportingCircuits, "report">;
-  readonly directory: () => Directory;
+  /** Connections, routes and prices: opened after the telemetry. */
+  readonly followed: () => Pick<FollowedDirectory, "directory" | "prices">;
   readonly now: () => Date;
+  /** The clock by which models retire. Default: `now`. */
+  readonly modelClock?: () => Date;
 }
 
 /** One observer that forwards every event to metrics and to tracing. */
@@ -34,13 +42,16 @@ export interface Telemetry extends Metrics, ExchangeWatch {
 }
 
 export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
-  const { database, circuits, directory, now, otlp } = options;
+  const { database, circuits, followed, now, otlp, modelClock = now } = options;
+  const directory = () => followed().directory();
+  const judge = createRouteJudge({ chatProviders, directory, prices: () => followed().prices() });
   const version = packageVersion();
   const metrics = createMetrics({
     version,
     jobsByState: () => jobsByState(bypassRls(database, "operator").db),
     budgetsByState: () => budgetsByState(bypassRls(database, "operator").db),
     circuits: () => circuitSamples(circuits, directory(), now()),
+    retirements: () => retirementSamples({ directory, judge }, modelClock().getTime()),
   });
   if (otlp === null || otlp === undefined)
     return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
@@ -95,6 +106,19 @@ function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: D
 
 function labelOf(scope: string, model: string): string {
   return scope === PLATFORM ? model : WORKSPACE_MODEL;
+}
+
+/** By route and feature, the earliest date of each. Of workspaces, what their own routes lose, together. */
+async function retirementSamples(services: ListServices, nowMs: number): Promise<readonly Sample[]> {
+  const owners = [...services.directory().scopes].filter((scope) => scope !== PLATFORM);
+  const workspaces = owners.map((id) => ({ id: brand("workspace", id), hasPlan: false, apps: [] }));
+  const retirements = (await listRetirements(services, workspaces)).filter(({ kind }) => kind === "loss");
+  // In the order of their dates, so that the first of each is the earliest.
+  const samples = retirements.map(({ isSharedRoute, route, feature, evidence, date }) => ({
+    labels: [isSharedRoute ? route.id : WORKSPACE_ROUTE, feature, evidence],
+    value: daysUntil(date, nowMs),
+  }));
+  return [...Map.groupBy(samples, ({ labels }) => JSON.stringify(labels)).values()].flatMap((same) => same.slice(0, 1));
 }
 
 const ADAPTERS = { speech: providers, chat: chatProviders };

@@ -4,9 +4,10 @@ import type { Capability } from "../contract/features.ts";
 import { isKind } from "../contract/provider-kinds.ts";
 import { checkSettings } from "./check-settings.ts";
 import type { FaultPath } from "./fault.ts";
-import { hasChatAdapter, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
+import { hasChatAdapter, hasSpeechAdapter, knownCapabilities, knownLife, knownModelNames } from "./known-models.ts";
 import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
 import { type SchemaFault, suggestion } from "./schema-faults.ts";
+import { nearEnd, nearEndText } from "../providers/life-status.ts";
 import { suggest } from "../lib/text/suggest.ts";
 
 /** The objects that can be referenced, by id. */
@@ -49,6 +50,18 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   if (capabilities.includes("chat") && !hasChatAdapter(kind))
     return [{ path, message: `kind '${kind}' has no adapter for chat; it can be routed for \`audio_input\`` }];
   return checkSettings(target, kind, capabilities, text(map(field(connection.value, "models"))[model], "dialect"));
+}
+
+/** Warns of targets whose model has ended or ends in fewer than 30 days, by the catalogue [configuration.ending-models]. */
+export function endingTargets(route: Entry, scope: SetUpScope, nowMs: number): readonly SchemaFault[] {
+  return entries(route.value, ["targets"], route.path).flatMap((target) => {
+    const id = text(target.value, "connection");
+    const model = text(target.value, "model");
+    const kind = text(scope.connections.get(id ?? "")?.value, "kind");
+    if (id === undefined || model === undefined || kind === undefined || !isKind(kind)) return [];
+    const end = nearEnd(knownLife(kind, model), nowMs);
+    return end === null ? [] : [{ path: [...target.path, "model"], message: nearEndText(`${id}/${model}`, end) }];
+  });
 }
 
 const MAX_SHOWN_NAMES = 3;

@@ -6,6 +6,7 @@ import {
   checkReference,
   checkRoute,
   danglingReference,
+  endingTargets,
   type SetUpScope,
   takesAudio,
 } from "./check-route.ts";
@@ -18,7 +19,8 @@ export interface CrossCheck {
   readonly warnings: readonly SchemaFault[];
 }
 
-export function crossCheck(data: unknown): CrossCheck {
+/** `nowMs`: for warnings of models that end. */
+export function crossCheck(data: unknown, nowMs: number): CrossCheck {
   const faults: SchemaFault[] = [];
   const warnings: SchemaFault[] = [];
   const platform: SetUpScope = {
@@ -36,9 +38,18 @@ export function crossCheck(data: unknown): CrossCheck {
   );
   for (const price of entries(data, ["prices"])) faults.push(...checkPrice(price));
   for (const connection of entries(data, ["connections"])) faults.push(...checkConnection(connection));
-  for (const route of entries(data, ["routes"])) faults.push(...checkRoute(route, platform));
   faults.push(...checkAlerts(data, entries(data, ["alerts"])));
-  for (const workspace of entries(data, ["workspaces"])) checkWorkspace(data, workspace, platform, faults, warnings);
+  for (const route of entries(data, ["routes"])) {
+    faults.push(...checkRoute(route, platform));
+    warnings.push(...endingTargets(route, platform, nowMs));
+  }
+  for (const workspace of entries(data, ["workspaces"])) {
+    checkWorkspace(data, workspace, platform, faults, warnings);
+    const connections = byId(entries(workspace.value, ["connections"], workspace.path));
+    const scope = { ...platform, connections: new Map([...platform.connections, ...connections]) };
+    for (const route of entries(workspace.value, ["routes"], workspace.path))
+      warnings.push(...endingTargets(route, scope, nowMs));
+  }
   faults.push(...checkKeySecrets(data), ...checkInstallationSecrets(data));
   faults.push(...checkObjectStore(field(field(data, "storage"), "objects")));
   return { faults, warnings };

@@ -1,6 +1,8 @@
 // Returns what validation needs to know of the providers' adapters: models that need no declaration, and the settings that a target may have.
 import { z } from "zod";
 import type { Capability } from "../contract/features.ts";
+import { ownProperty } from "../lib/json/own-property.ts";
+import type { ModelLife } from "../providers/model-life.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 
@@ -10,6 +12,14 @@ export function knownCapabilities(kind: ProviderKind, model: string): readonly C
   const isChat = Object.hasOwn(chatModels(kind), model);
   if (!isSpeech && !isChat) return null;
   return [...(isSpeech ? (["audio_input"] as const) : []), ...(isChat ? (["chat"] as const) : [])];
+}
+
+/** What the catalogue knows of a model's life, the same for speech and chat. Undefined: nothing. */
+export function knownLife(kind: ProviderKind, model: string): ModelLife | undefined {
+  return (
+    ownProperty(providers.get(kind)?.models ?? {}, model)?.life ??
+    ownProperty(chatProviders.get(kind)?.models ?? {}, model)?.life
+  );
 }
 
 /** Candidates for "did you mean". */

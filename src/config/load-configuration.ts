@@ -17,6 +17,8 @@ import type { SchemaFault } from "./schema-faults.ts";
 
 export interface LoadOptions extends Search {
   readonly overrides?: ListenerOverrides;
+  /** For warnings of models that end. Default: now. */
+  readonly nowMs?: number;
 }
 
 export type LoadResult =
@@ -63,6 +65,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     directory,
     interpolatedPaths: new Set([...interpolation.interpolatedPaths, ...origins.keys()]),
     notes: [],
+    nowMs: options.nowMs ?? Date.now(),
   };
   const parsed = parseConfiguration(data, context);
   // A value with a missing variable is empty now, so the schema's complaint about it would be a duplicate.
@@ -95,6 +98,7 @@ function loadDefault(options: LoadOptions): LoadResult {
     directory: options.cwd,
     interpolatedPaths: new Set(origins.keys()),
     notes,
+    nowMs: options.nowMs ?? Date.now(),
   });
   if (parsed.configuration !== null) return { ok: true, configuration: parsed.configuration, file: null, warnings: [] };
   const faults = parsed.faults.map(

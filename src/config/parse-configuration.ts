@@ -16,6 +16,8 @@ export interface ParseContext {
   readonly interpolatedPaths: ReadonlySet<string>;
   readonly overrides: ListenerOverrides;
   readonly notes: readonly string[];
+  /** For warnings of models that end. */
+  readonly nowMs: number;
 }
 
 export interface ParseResult {
@@ -28,7 +30,7 @@ export function parseConfiguration(data: unknown, context: ParseContext): ParseR
   const isInterpolated = (path: FaultPath) => context.interpolatedPaths.has(formatPath(path));
   const coerced = coerceInterpolated(data, isInterpolated);
   const parsed = configurationFile.safeParse(coerced);
-  const cross = crossCheck(coerced);
+  const cross = crossCheck(coerced, context.nowMs);
   const issueFaults = parsed.success
     ? []
     : schemaFaults(configurationFile, coerced, parsed.error.issues, (path) => !isInterpolated(path));

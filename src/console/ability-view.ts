@@ -1,6 +1,8 @@
 // Tables of model capabilities: one for audio models, one for chat models.
+import type { ModelLifeView } from "../contract/model-life.ts";
 import { element, table } from "../page/element.ts";
 import type { Capability } from "./model-features.ts";
+import { lifeMark } from "./life-view.ts";
 import { AUDIO_FEATURES, CHAT_FEATURES } from "./model-features.ts";
 
 /** The common fields of the model list and a connection test. */
@@ -9,6 +11,8 @@ export interface Ability {
   readonly capabilities: readonly Capability[];
   readonly features: readonly string[];
   readonly weak_features: readonly string[];
+  /** Null: unknown. Absent for a declared model. */
+  readonly life?: ModelLifeView | null;
   /** Whether the account lists it. Null: unknown. */
   readonly found?: boolean | null;
 }
@@ -27,9 +31,16 @@ export function abilityTables(models: readonly Ability[], nameOf: (model: string
       those.some(({ features, weak_features: weak }) => features.includes(name) || weak.includes(name)),
     );
     const isListed = those.some(({ found }) => typeof found === "boolean");
-    const heads = ["Model", ...(isListed ? ["listed by the account"] : []), ...columns].map(brokenAtDots);
+    const hasLife = those.some(({ life = null }) => life !== null);
+    const heads = [
+      "Model",
+      ...(hasLife ? ["status"] : []),
+      ...(isListed ? ["listed by the account"] : []),
+      ...columns,
+    ].map(brokenAtDots);
     const rows = those.map((each) => [
       nameOf(each.model),
+      ...(hasLife ? [lifeMark(each.life ?? null)] : []),
       ...(isListed ? [tick(each.found ?? null)] : []),
       ...columns.map((name) => (each.weak_features.includes(name) ? "weak" : tick(each.features.includes(name)))),
     ]);

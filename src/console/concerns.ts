@@ -4,6 +4,7 @@ import type { ListedJobView } from "../contract/admin/job-list.ts";
 import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/admin/provider-health.ts";
 import type { ListedRequestView } from "../contract/admin/request-list.ts";
+import type { RetirementView } from "../contract/admin/retirements.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
@@ -122,6 +123,36 @@ export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth
     table("Circuits of this process, and manual pauses", ["Model", "Owner", "State", "Until"], rows),
     element("p", {}, link(visit.link("health"), "Provider health")),
   );
+}
+
+/** What routes lose because providers end models, with a target that would keep it [retirement.console]. */
+export function nextRetirements(visit: Visit, { data }: Page<RetirementView>): Concern {
+  if (data.length === 0) return "No route loses a feature within 90 days.";
+  const rows = data.map((retirement) => {
+    const { date, days_left: days, evidence, kind, message } = retirement;
+    const isUrgent = days <= URGENT_DAYS && evidence === "vendor" && kind === "loss";
+    return [
+      mark(isUrgent ? "bad" : "warn", date),
+      routeName(visit, retirement),
+      message.replaceAll("`", ""),
+      replacementText(retirement),
+    ];
+  });
+  return part("Model retirements", table("Next five", ["Date", "Route", "Loss", "Replacement"], rows));
+}
+
+const URGENT_DAYS = 7;
+
+/** A link where the route is one of this scope. */
+function routeName(visit: Visit, { route, route_owner: owner }: RetirementView): Node | string {
+  const isHere = owner === (visit.scope.workspace === null ? "platform" : "workspace");
+  return isHere ? link(visit.link("routes", [route]), route) : route;
+}
+
+function replacementText({ proposal, unavailable_features: unavailable }: RetirementView): string | Node {
+  if (proposal === null) return orNone(unavailable.map((feature) => `no model keeps ${feature}`).join("; "));
+  const { target, lacks } = proposal;
+  return `${target.connection}: ${target.model}${lacks.length === 0 ? "" : ` (without ${lacks.join(", ")})`}`;
 }
 
 export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, apps: readonly AppView[]): Concern {

@@ -1,9 +1,12 @@
 // The page of a declared model: name, features and limits.
 import type { ConnectionView } from "../contract/admin/connections.ts";
+import type { AssignableModels } from "../contract/admin/workspace-models.ts";
+import type { ModelLifeView } from "../contract/model-life.ts";
 import type { Outcome } from "../page/ask.ts";
 import { actionView } from "./action-view.ts";
 import { connectionPath } from "./connection-kinds.ts";
 import { type Field, formView } from "./form-view.ts";
+import { lifePart } from "./life-view.ts";
 import {
   AUDIO_FEATURES,
   AUDIO_PREFERENCES,
@@ -43,8 +46,10 @@ export async function declareModel(visit: Visit, id: string, name: string | null
     done: () => goBack("The model was declared. Routes can use it."),
     again: () => visit.redraw(),
   });
+  const life = name === null ? null : await lifeOf(visit, id, name);
   return [
     toConnection,
+    ...(life === null ? [] : [lifePart(life)]),
     part(before === null ? "Declare a model" : `What ${name ?? ""} is`, form),
     ...(before === null || name === null
       ? []
@@ -57,6 +62,18 @@ export async function declareModel(visit: Visit, id: string, name: string | null
           ),
         ]),
   ];
+}
+
+/** Null: nothing is known of it, or the list could not be read. */
+async function lifeOf(visit: Visit, id: string, name: string): Promise<ModelLifeView | null> {
+  const models = await visit.ask<AssignableModels>("GET", "/models");
+  if (!models.ok) return null;
+  const isOwn = visit.scope.workspace !== null;
+  const found = models.data.data.find(
+    ({ connection, connection_owner: owner, model }) =>
+      connection === id && (owner === "workspace") === isOwn && model === name,
+  );
+  return found?.life ?? null;
 }
 
 const CAPABILITIES = [

@@ -1,4 +1,4 @@
-// The overview after sign-in: setup steps, alerts, and usage. At most eight calls in parallel.
+// The overview after sign-in: setup steps, alerts, and usage. At most nine calls in parallel.
 import type { AppView } from "../contract/admin/apps.ts";
 import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { ListedJobView } from "../contract/admin/job-list.ts";
@@ -6,6 +6,7 @@ import type { KeyView } from "../contract/admin/keys.ts";
 import type { ProviderDeletionView } from "../contract/admin/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/admin/provider-health.ts";
 import type { ListedRequestView } from "../contract/admin/request-list.ts";
+import type { RetirementView } from "../contract/admin/retirements.ts";
 import type { RouteView } from "../contract/admin/routes.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
@@ -19,6 +20,7 @@ import {
   failedDeliveries,
   failedJobs,
   failedRequests,
+  nextRetirements,
   restingModels,
 } from "./concerns.ts";
 import type { Delivery } from "./delivery-attempts.ts";
@@ -33,6 +35,7 @@ const SANDBOX = "Requests use the sandbox, which returns simulated text. No prov
 const USAGE = "/usage?group_by=day";
 const FAILED = "/requests?outcome=failed&limit=5";
 const FAILED_JOBS = "/jobs?status=failed&limit=5";
+const RETIREMENTS = "/retirements?within_days=90&limit=5";
 const KEPT = "/provider-deletions?status=failed&limit=5";
 
 export function showOverview(visit: Visit): Promise<readonly Node[]> {
@@ -40,7 +43,7 @@ export function showOverview(visit: Visit): Promise<readonly Node[]> {
 }
 
 async function showPlatform(visit: Visit): Promise<readonly Node[]> {
-  const [connections, routes, usage, requests, jobs, deliveries, health, deletions] = await Promise.all([
+  const [connections, routes, usage, requests, jobs, deliveries, health, deletions, retirements] = await Promise.all([
     tried<Page<ConnectionView>>(visit, "/connections?limit=100"),
     tried<Page<RouteView>>(visit, "/routes?limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
@@ -50,6 +53,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
     // Only circuits and pauses are needed, so the window is as short as possible.
     tried<ProviderHealth>(visit, "/health/providers?minutes=1"),
     tried<Page<ProviderDeletionView>>(visit, KEPT),
+    tried<Page<RetirementView>>(visit, RETIREMENTS),
   ]);
   return [
     ...firstPlatformSteps(visit, connections, routes, usage),
@@ -57,6 +61,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
+      concern("Model retirements", retirements, (page) => nextRetirements(visit, page)),
       concern("Provider health", health, (report) => restingModels(visit, report)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
@@ -81,7 +86,7 @@ function firstPlatformSteps(
 }
 
 async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
-  const [apps, keys, usage, requests, jobs, deliveries, deletions] = await Promise.all([
+  const [apps, keys, usage, requests, jobs, deliveries, deletions, retirements] = await Promise.all([
     tried<Page<AppView>>(visit, "/apps?limit=100"),
     tried<Page<KeyView>>(visit, "/keys?role=member&state=active&limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
@@ -89,6 +94,7 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
     tried<Page<ListedJobView>>(visit, FAILED_JOBS),
     tried<Page<Delivery>>(visit, "/stt-webhook/deliveries?status=failed&limit=5"),
     tried<Page<ProviderDeletionView>>(visit, KEPT),
+    tried<Page<RetirementView>>(visit, RETIREMENTS),
   ]);
   return [
     ...firstWorkspaceSteps(visit, apps, keys, usage),
@@ -100,6 +106,7 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
+      concern("Model retirements", retirements, (page) => nextRetirements(visit, page)),
       // The error is shown with the usage figures.
       ...(usage.ok ? [budgetsNearEnd(visit, usage.data, apps.ok ? apps.data.data : [])] : []),
     ]),

@@ -3,6 +3,7 @@ import type { RouteView } from "../contract/admin/routes.ts";
 import type { AssignableModels, AssignableModel } from "../contract/admin/workspace-models.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
+import { sendConfirmingEnd } from "./confirm-ending.ts";
 import { type Field, formView } from "./form-view.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";
 import { asDefinition, type Definition, NEW_ROUTE, routePath, SWITCHES, writtenRoute } from "./route-shape.ts";
@@ -133,7 +134,7 @@ function editorView(editor: Editor, definition: Definition): HTMLElement {
     return formView<RouteView>({
       fields,
       submit: "Save draft",
-      send: (input) => editor.send(withHiddenFields(input)),
+      send: (input) => sendConfirmingEnd(editor.send, withHiddenFields(input)),
       done: editor.done,
       again: () => editor.visit.redraw(),
       also: { label: "Edit as JSON", press: (input) => show(asJson(withHiddenFields(input))) },
@@ -152,7 +153,7 @@ function editorView(editor: Editor, definition: Definition): HTMLElement {
         },
       ],
       submit: "Save draft",
-      send: ({ definition: written }) => editor.send(written as Body),
+      send: ({ definition: written }) => sendConfirmingEnd(editor.send, written as Body),
       done: editor.done,
       again: () => editor.visit.redraw(),
       also: {

@@ -3,6 +3,7 @@ import type { Profile } from "../contract/features.ts";
 import type { AssignableModel } from "../contract/admin/workspace-models.ts";
 import { button, element } from "../page/element.ts";
 import type { Choice } from "./form-view.ts";
+import { lifeNote } from "./life-view.ts";
 import { nameOf, type Target } from "./route-shape.ts";
 
 export interface TargetRow {
@@ -131,8 +132,13 @@ const TAKES: Readonly<Record<AssignableModel["capabilities"][number], string>> =
 function modelsOn(models: readonly AssignableModel[], connection: string): readonly Choice[] {
   return models
     .filter((each) => each.connection === connection)
-    .map(({ model, capabilities, reason }) => {
-      const words = [...capabilities.map((each) => TAKES[each]), ...(reason === null ? [] : [REASONS[reason]])];
+    .map(({ model, capabilities, reason, life }) => {
+      const note = lifeNote(life);
+      const words = [
+        ...capabilities.map((each) => TAKES[each]),
+        ...(note === "" ? [] : [note]),
+        ...(reason === null ? [] : [REASONS[reason]]),
+      ];
       return [model, `${model} (${words.join(", ")})`];
     });
 }

@@ -51,6 +51,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   profile_not_allowed: "the route does not let requests select a profile",
   no_model: "the route has no suitable model",
   unsupported: "no target supports all features",
+  model_retired: "the providers have ended every suitable model",
   unhealthy: "every suitable target is unavailable",
 };
 /** Checks after the routing. */

@@ -90,7 +90,7 @@ function judgedParts(request: JudgedRequest, caption: string): readonly Node[] {
   const rows = (candidates ?? []).map((each) => {
     const pieces = decision.candidates.find(({ position }) => position === each.position)?.split?.least_pieces;
     const piecesNote = pieces === undefined ? "" : `, in at least ${pieces} pieces`;
-    if (each.missing.length > 0) return [targetName(each), mark("soft", "skipped"), whyNot(each.missing)];
+    if (each.missing.length > 0) return [targetName(each), mark("soft", "skipped"), whyNot(each.missing, each.retired)];
     if (each.healthy === false) {
       const rest = each.paused_until === undefined ? "unavailable after failures" : pausedWords(each.paused_until);
       return [targetName(each), mark("warn", "skipped"), rest];

@@ -126,7 +126,7 @@ export const ERRORS = {
     409,
     "invalid_request_error",
     false,
-    "The state of the object, or another object, does not allow the change. `details.reason` is `exists` (the name is taken), `not_empty` (it still contains objects), `in_use` (another object refers to it), `revoked` (the key is revoked), `not_published` (the route has no published version), `no_previous_version` (no other version of the route was published before) or `another_file` (the gateway uses another configuration file). Nothing was changed.",
+    "The state of the object, or another object, does not allow the change. `details.reason` is `exists` (the name is taken), `not_empty` (it still contains objects), `in_use` (another object refers to it), `revoked` (the key is revoked), `not_published` (the route has no published version), `no_previous_version` (no other version of the route was published before), `model_ending` (a target's model has ended or ends in fewer than 30 days; send `confirm_ending: true`) or `another_file` (the gateway uses another configuration file). Nothing was changed.",
   ),
   PRECONDITION_FAILED: entry(
     412,
@@ -217,7 +217,7 @@ export const ERRORS = {
     503,
     "provider_error",
     false,
-    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or all of them are failing, unavailable or paused manually (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until`, present if one was paused, is when the first pause ends, unless it is resumed earlier.",
+    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), the providers have ended every model that could serve it (`model_retired`), or all of them are failing, unavailable or paused manually (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until`, present if one was paused, is when the first pause ends, unless it is resumed earlier.",
   ),
   all_providers_exhausted: entry(
     503,

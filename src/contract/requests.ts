@@ -5,7 +5,7 @@ import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { jobStatus, providerDeletion } from "./jobs.ts";
 import { PURPOSE_POLICY } from "./transcription-fields.ts";
-import { pausedUntil } from "./transcription-envelope.ts";
+import { pausedUntil, retirement } from "./transcription-envelope.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -45,6 +45,7 @@ export const recordedCandidate = z.strictObject({
     ),
   health: z.enum(["healthy", "resting"]).nullable().describe("When the decision was made. Null: not checked."),
   paused_until: pausedUntil,
+  retired: retirement.optional(),
   outcome: z
     .enum(["served", "failed", "called", "not_reached", "left"])
     .describe(

@@ -101,6 +101,15 @@ export const pausedUntil = z
   .describe("Present if it is paused manually: when the pause ends. No provider has failed.")
   .optional();
 
+/** Of a target whose model its provider has ended [routing.model-retired]. */
+export const retirement = z
+  .strictObject({
+    ended_on: z.string().describe("First UTC day on which the provider refuses the model."),
+    source: z.string().describe("The provider's page or API that says so. Only with scope `routing:read`.").optional(),
+  })
+  .describe("Present if `missing` contains `model_retired`.");
+export type RetirementView = z.infer<typeof retirement>;
+
 /** The answer to `dry_run: true` [routing.dry-run-decision]. */
 export const routingDecision = z.strictObject({
   object: z.literal("routing.decision"),
@@ -112,6 +121,7 @@ export const routingDecision = z.strictObject({
       missing: z.array(z.string()),
       health: z.enum(["healthy", "resting"]),
       paused_until: pausedUntil,
+      retired: retirement.optional(),
       split: z
         .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
         .describe(

@@ -10,6 +10,7 @@ import {
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import { listPrices } from "../metering/store/prices.ts";
+import { type ModelList, listModelLists } from "./store/model-lists.ts";
 import { listPauses } from "./store/connection-pauses.ts";
 import { listAllConnections } from "./store/connections.ts";
 import { listAllRoutes } from "./store/routes.ts";
@@ -18,6 +19,7 @@ import { readDataKeys } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { credentialPlace } from "../storage/secrets/secret-places.ts";
 import { accountKey } from "./account-key.ts";
+import type { ListedEnds } from "./listed-end.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored-schemas.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -32,6 +34,12 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
   const keys = await readDataKeys(bypassRls(database, "installation").db, seal, null);
   const routes = await listAllRoutes(bypassRls(database, "installation").db);
   const pauses = await listPauses(bypassRls(database, "installation").db, null);
+  const lists = new Map(
+    (await listModelLists(bypassRls(database, "installation").db)).map((list) => [
+      accountKey(list.scope, list.connection),
+      listedEnds(list),
+    ]),
+  );
   return createDirectory(
     {
       accounts: connections.map((row) => {
@@ -48,6 +56,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
             credential: row.credential === null ? null : keys.open(row.credential, credentialPlace(row.scope, row.id)),
             timeoutMs: timeoutSeconds * 1000,
             models,
+            listedEnds: lists.get(accountKey(row.scope, row.id)) ?? {},
           },
         };
       }),
@@ -62,6 +71,11 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
     },
     { speech: providers, chat: chatProviders },
   );
+}
+
+function listedEnds({ ends, readAt }: ModelList): ListedEnds {
+  const readOn = readAt.toISOString().slice(0, "2027-02-26".length);
+  return Object.fromEntries(Object.entries(ends).map(([model, date]) => [model, { date, readOn }]));
 }
 
 /** Loads the operator's prices, which replace built-in ones. */

@@ -4,6 +4,7 @@ import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ChatModel } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
 import { chatModel } from "./chat-model.ts";
+import { withEnd } from "./listed-end.ts";
 import type { Account, Adapters } from "./snapshot.ts";
 import { speechModel } from "./speech-model.ts";
 
@@ -19,7 +20,10 @@ export interface AccountModel {
  * Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. Where an account may
  * lead to any server, only declared models are listed.
  */
-export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, adapters: Adapters): AccountModel[] {
+export function modelsOf(
+  { kind, models, listedEnds = {} }: Pick<Account, "kind" | "models" | "listedEnds">,
+  adapters: Adapters,
+): AccountModel[] {
   const speech = adapters.speech.get(kind);
   const chat = adapters.chat.get(kind);
   const names = new Set([
@@ -29,10 +33,11 @@ export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, ada
   ]);
   return [...names].toSorted().flatMap((name) => {
     const declared = ownProperty(models, name);
+    const listed = ownProperty(listedEnds, name);
     const model = {
       name,
-      speech: speechModel(speech, name, declared, {}),
-      chat: chat === undefined ? null : chatModel(kind, chat, name, declared),
+      speech: withEnd(speechModel(speech, name, declared, {}), listed),
+      chat: chat === undefined ? null : withEnd(chatModel(kind, chat, name, declared), listed),
     };
     return model.speech === null && model.chat === null ? [] : [model];
   });

@@ -8,6 +8,7 @@ import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
+import { type ListedEnds, withEnd } from "./listed-end.ts";
 import { speechModel } from "./speech-model.ts";
 import type { StoredModel, StoredRoute } from "./stored-schemas.ts";
 
@@ -22,6 +23,8 @@ export interface Account {
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly models: Readonly<Record<string, StoredModel>>;
+  /** By the provider's own list, as far as it was read. */
+  readonly listedEnds?: ListedEnds;
 }
 
 export const PLATFORM = "platform";
@@ -56,7 +59,13 @@ export interface Directory {
   readonly pausedAt: (at: Date) => readonly Pause[];
   /** The accounts that a workspace can reference: its own, and shared ones that no own account replaces. */
   readonly accountsOf: (scope: DirectoryScope) => readonly VisibleAccount[];
-  readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
+  readonly routesOf: (workspace: DirectoryScope) => ReadonlyMap<string, Route>;
+  /** The owners of all connections and routes: `platform`, and workspaces with some of their own. */
+  readonly scopes: ReadonlySet<DirectoryScope>;
+  /** Whether the route of this id that the scope sees is its own. */
+  readonly ownsRoute: (scope: DirectoryScope, id: string) => boolean;
+  /** A target as a route of the scope would have it. Null: the scope has no such connection. */
+  readonly targetOf: (scope: DirectoryScope, stored: StoredTarget, position: number) => Target | null;
   /** `own` is the key's settings. Null values are inherited from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
   /** The same snapshot with this version of a route in place of the published one, as if it were published. */
@@ -78,9 +87,9 @@ export interface Adapters {
 export function createDirectory(rows: DirectoryRows, providers: Adapters): Directory {
   const accounts = new Map(rows.accounts.map(({ account }) => [account.key, account]));
   const pauses = Map.groupBy(rows.pauses, ({ account }) => account);
-  const routesByWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Route>>();
+  const routesByWorkspace = new Map<DirectoryScope, ReadonlyMap<string, Route>>();
 
-  const routesOf = (workspace: WorkspaceId): ReadonlyMap<string, Route> => {
+  const routesOf = (workspace: DirectoryScope): ReadonlyMap<string, Route> => {
     const cached = routesByWorkspace.get(workspace);
     if (cached !== undefined) return cached;
     const workspaceRoutes = new Map<string, Route>();
@@ -113,6 +122,9 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
       return [...new Set(names)].toSorted().flatMap((name) => accountOf(name) ?? []);
     },
     routesOf,
+    scopes: new Set([...rows.accounts, ...rows.routes].map(({ scope }) => scope)),
+    ownsRoute: (scope, id) => rows.routes.some((row) => row.scope === scope && row.id === id),
+    targetOf: (scope, stored, position) => buildTarget(stored, position, visibleTo(scope, accounts), providers),
     contextOf: (workspace, app, own) => {
       const routes = routesOf(workspace);
       const route = (id: string | null): Route => (id === null ? undefined : routes.get(id)) ?? emptyRoute(id ?? "");
@@ -151,28 +163,7 @@ function buildRoute(
   accountOf: AccountOf,
   providers: Adapters,
 ): Route {
-  const targets = stored.targets.flatMap((target, index): readonly Target[] => {
-    const found = accountOf(target.connection);
-    if (found === undefined) return [];
-    const { account, ownership } = found;
-    const declared = ownProperty(account.models, target.model);
-    return [
-      {
-        position: index + 1,
-        connection: target.connection,
-        account: account.key,
-        ownership,
-        provider: account.kind,
-        model: target.model,
-        speech: speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
-        chat: chatModel(account.kind, providers.chat.get(account.kind), target.model, declared),
-        profiles: target.profiles,
-        settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
-        firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
-        profileSettings: target.profileSettings,
-      },
-    ];
-  });
+  const targets = stored.targets.flatMap((target, index) => buildTarget(target, index + 1, accountOf, providers) ?? []);
   return {
     id,
     version,
@@ -184,6 +175,31 @@ function buildRoute(
     acceptWeak: stored.acceptWeak,
     translateViaChat: stored.translateViaChat,
     splitLongAudio: stored.splitLongAudio,
+  };
+}
+
+export type StoredTarget = StoredRoute["targets"][number];
+
+/** Null: the scope has no such connection. */
+function buildTarget(target: StoredTarget, position: number, accountOf: AccountOf, providers: Adapters): Target | null {
+  const found = accountOf(target.connection);
+  if (found === undefined) return null;
+  const { account, ownership } = found;
+  const declared = ownProperty(account.models, target.model);
+  const listed = ownProperty(account.listedEnds ?? {}, target.model);
+  return {
+    position,
+    connection: target.connection,
+    account: account.key,
+    ownership,
+    provider: account.kind,
+    model: target.model,
+    speech: withEnd(speechModel(providers.speech.get(account.kind), target.model, declared, target.settings), listed),
+    chat: withEnd(chatModel(account.kind, providers.chat.get(account.kind), target.model, declared), listed),
+    profiles: target.profiles,
+    settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
+    firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
+    profileSettings: target.profileSettings,
   };
 }
 

@@ -5,6 +5,7 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { Capability, Profile } from "../contract/features.ts";
 import { LABEL_PATTERN } from "../contract/names.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { ModelRetirement } from "../providers/life-status.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 import { isCapable, type PurposePolicy, type Target } from "../routing/types.ts";
@@ -33,6 +34,8 @@ export interface RecordedCandidate {
   readonly healthy: boolean | null;
   /** RFC 3339. Present if the target was paused manually. */
   readonly pausedUntil?: string;
+  /** Present if its provider has ended the model. */
+  readonly retired?: ModelRetirement;
 }
 
 export interface RecordedPurpose {
@@ -206,6 +209,7 @@ export function recordCandidates(
     const missing = judged?.verdict.missing ?? [isCapable(target, capability) ? "profile" : capability];
     const healthy = judged === undefined ? null : judged.rest === null;
     const paused = judged?.rest?.kind === "paused" ? { pausedUntil: judged.rest.until.toISOString() } : {};
-    return { position, connection, provider, model, missing, healthy, ...paused };
+    const retired = judged?.retired === undefined ? {} : { retired: judged.retired };
+    return { position, connection, provider, model, missing, healthy, ...paused, ...retired };
   });
 }

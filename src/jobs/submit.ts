@@ -18,7 +18,7 @@ import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { reservationOf } from "../gateway/billing/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
 import { requireRoute, canSeeNames } from "../gateway/calls/routing-errors.ts";
-import { unpricedFor } from "../gateway/calls/target-unavailability.ts";
+import { permanentLackFor } from "../gateway/calls/target-unavailability.ts";
 import { slotTakenOver } from "../gateway/idempotency/slot-taken-over.ts";
 import { dryRunAudio } from "../gateway/dry-run/dry-run.ts";
 import { withAudio } from "../gateway/transcription/with-audio.ts";
@@ -68,12 +68,15 @@ async function acceptJob(services: JobServices, call: JobCall, slot: ClaimedSlot
   const jobId = newId("job");
   if (call.audio.kind === "url") {
     await gateway.remoteAudio.check({ workspaceId: call.principal.workspace.id, url: call.audio.url });
-    const decision = requireRoute(call, decideFor(gateway, call, null, unpricedFor(gateway, call.principal)));
+    const decision = requireRoute(call, decideFor(gateway, call, null, permanentLackFor(gateway, call.principal)));
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
   const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Open circuits are ignored: they may be closed when the job runs.
-  const decision = requireRoute(call, decideFor(gateway, call, audio.speech, unpricedFor(gateway, call.principal)));
+  const decision = requireRoute(
+    call,
+    decideFor(gateway, call, audio.speech, permanentLackFor(gateway, call.principal)),
+  );
   await mapDatabaseUnavailable(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {

@@ -3,13 +3,21 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
-import { loadConfiguration } from "../config/load-configuration.ts";
+import { type LoadResult, loadConfiguration } from "../config/load-configuration.ts";
 import { OtherSecrets } from "../storage/secrets/verify-secrets.ts";
 import { type OpenedSecrets, openSecrets } from "../storage/secrets/open-secrets.ts";
 
 export function readConfiguration(options: { readonly config?: string }, terminal: Terminal): Configuration {
+  return readLoaded(options, terminal).configuration;
+}
+
+/** The same, with the warnings. */
+export function readLoaded(
+  options: { readonly config?: string },
+  terminal: Terminal,
+): Extract<LoadResult, { readonly ok: true }> {
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
-  if (loaded.ok) return loaded.configuration;
+  if (loaded.ok) return loaded;
   const { faults } = loaded;
   // The same document as `config validate --json`.
   const document = { ok: false, faults };

@@ -15,11 +15,16 @@ const WORDS: Readonly<Record<string, string>> = {
   live_audio: "accepts files only",
   batch: "accepts streams only",
   decoder: "requires splitting, and this gateway cannot decode the recording",
+  model_retired: "ended by its provider",
   max_tokens: "too many tokens requested",
 };
 
-export function whyNot(missing: readonly string[]): string {
+/** `retired`: of a target whose model its provider has ended. */
+export function whyNot(missing: readonly string[], retired?: { readonly ended_on: string }): string {
   const features = missing.filter((lack) => WORDS[lack] === undefined);
   const reasons = missing.flatMap((lack) => WORDS[lack] ?? []);
-  return [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...reasons].join("; ");
+  return (
+    [...(features.length === 0 ? [] : [`lacks ${features.join(", ")}`]), ...reasons].join("; ") +
+    (retired === undefined ? "" : ` on ${retired.ended_on}`)
+  );
 }

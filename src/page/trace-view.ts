@@ -58,9 +58,14 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
   left: ["skipped", "unavailable after failures"],
 };
 
-function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateView): readonly [string, string] {
+function verdictOf({
+  outcome,
+  missing,
+  paused_until: until,
+  retired,
+}: RecordedCandidateView): readonly [string, string] {
   const [verdict, explanation] = OUTCOMES[outcome];
-  if (missing.length > 0) return [verdict, whyNot(missing)];
+  if (missing.length > 0) return [verdict, whyNot(missing, retired)];
   return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : explanation];
 }
 
@@ -102,7 +107,7 @@ export function decisionParts(
   const rows = candidates.map((each) => {
     const explanation =
       each.missing.length > 0
-        ? whyNot(each.missing)
+        ? whyNot(each.missing, each.retired)
         : each.paused_until !== undefined
           ? pausedWords(each.paused_until)
           : each.health === "resting"

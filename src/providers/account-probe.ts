@@ -10,6 +10,8 @@ export interface ListedModel {
   readonly id: string;
   /** Another name of the same model. */
   readonly alias: string | null;
+  /** First day of refusal, as `2027-02-26`. Null: no end is announced. Undefined: the provider lists no ends. */
+  readonly endsOn?: string | null;
 }
 
 export interface ListedModels {
@@ -32,6 +34,8 @@ export interface AccountProbe {
   /** Path of the request, after the base URL. */
   readonly path: string;
   readonly listsModels: boolean;
+  /** The list has the days on which models end. */
+  readonly listsEnds: boolean;
   /** Throws a `ProviderError` for any other answer. */
   ask(io: Io): Promise<AccountAnswer>;
 }
@@ -41,6 +45,7 @@ interface Question extends Pick<WireRequest, "path" | "query"> {
   /** Parses a success into the model list. Null: the protocol is right, but it reports no models. Undefined: another kind of answer. */
   readonly read: (body: unknown) => ListedModels | null | undefined;
   readonly listsModels: boolean;
+  readonly listsEnds?: true;
   /** How a 401 reports that the credential is valid and lacks a permission. A 403 always means that. */
   readonly restrictedSays?: RegExp;
   /** Some servers answer without a credential, so the request is repeated without it to see whether it was checked. */
@@ -50,10 +55,11 @@ interface Question extends Pick<WireRequest, "path" | "query"> {
 }
 
 export function accountProbe(question: Question): AccountProbe {
-  const { path, listsModels, mayBeOpen = false } = question;
+  const { path, listsModels, listsEnds = false, mayBeOpen = false } = question;
   return {
     path,
     listsModels,
+    listsEnds,
     ask: async (io) => {
       const answer = await ask(question, io, io.credential);
       if (!mayBeOpen || answer.kind !== "accepted" || io.credential === null) return answer;
@@ -109,9 +115,22 @@ export function modelsIn(
   entries: readonly unknown[],
   nameOf: (entry: Readonly<Record<string, unknown>>) => unknown,
   aliasOf: (id: string) => string | null = () => null,
+  endOf?: (entry: Readonly<Record<string, unknown>>) => unknown,
 ): readonly ListedModel[] {
   return entries.flatMap((entry) => {
-    const name = typeof entry === "object" && entry !== null ? nameOf(entry as Record<string, unknown>) : null;
-    return typeof name === "string" ? [{ id: name, alias: aliasOf(name) }] : [];
+    if (typeof entry !== "object" || entry === null) return [];
+    const record = entry as Readonly<Record<string, unknown>>;
+    const name = nameOf(record);
+    if (typeof name !== "string") return [];
+    const end = endOf === undefined ? {} : { endsOn: dayOf(endOf(record)) };
+    return [{ id: name, alias: aliasOf(name), ...end }];
   });
+}
+
+const DAY = /^\d{4}-\d\d-\d\d/u;
+
+/** The day of a date or a time. Null for anything else. */
+function dayOf(value: unknown): string | null {
+  const day = typeof value === "string" ? DAY.exec(value)?.[0] : undefined;
+  return day === undefined || Number.isNaN(Date.parse(day)) ? null : day;
 }

@@ -5,6 +5,7 @@ import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 import { appOf } from "../gateway/account/app-of.ts";
+import { describeRetirement } from "../gateway/calls/routing-errors.ts";
 import type { ProviderDeletions } from "../gateway/calls/deletion-duties.ts";
 import type { RequestedOptions, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
@@ -134,7 +135,7 @@ function decisionOf(row: RequestRow, keyUse: KeyUse): RequestRecordView["decisio
 }
 
 function describeCandidate(
-  { position, missing, healthy, pausedUntil, connection, provider, model }: RecordedCandidate,
+  { position, missing, healthy, pausedUntil, retired, connection, provider, model }: RecordedCandidate,
   attempts: readonly AttemptRow[],
   showNames: boolean,
 ): RecordedCandidateView {
@@ -146,6 +147,7 @@ function describeCandidate(
     missing: [...missing],
     health: healthy === null ? null : healthy ? "healthy" : "resting",
     ...(pausedUntil === undefined ? {} : { paused_until: pausedUntil }),
+    ...describeRetirement(retired === undefined ? {} : { retired }, showNames),
     outcome: outcomeOf(calls, eligible && healthy !== false),
     ...(showNames ? { connection, provider, model } : {}),
   };

@@ -48,7 +48,8 @@ function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly strin
   );
 }
 
-function reasonFor({ missing, health, paused_until: until }: RecordedCandidateView): string {
+function reasonFor({ missing, health, paused_until: until, retired }: RecordedCandidateView): string {
+  if (retired !== undefined) return `was skipped: its provider ended the model on ${retired.ended_on}`;
   if (missing.length > 0) return `was skipped: it lacks ${missing.map(words).join(", ")}`;
   if (until !== undefined) return `was skipped: it was paused manually until ${until}, without a provider failure`;
   return health === "resting" ? "was skipped: it was unavailable after failures" : "was skipped";

@@ -7,9 +7,10 @@ import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
 import {
   type Candidate,
   type Judge,
-  lacksPriceAlone,
+  lacksOnly,
   type Missing,
   pickCandidates,
+  RETIRED,
   type Unavailability,
   type UnavailabilityOf,
   UNPRICED,
@@ -43,6 +44,8 @@ export type RouteRefusal =
   | { readonly kind: "unsupported"; readonly missing: readonly string[] }
   /** The targets that could serve it have no price, and the workspace's plan pays for priced models only. */
   | { readonly kind: "credits_required" }
+  /** The providers have ended the models of the targets that could serve it. */
+  | { readonly kind: "model_retired" }
   /** `rests`: why each target that could have served it is unavailable. */
   | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Unavailability[] };
 
@@ -135,12 +138,24 @@ export function decide<Wanted, V extends Missing>(
   return { ...judged, ok: true, route, wanted, candidates };
 }
 
-/** The refusal when no target is eligible: a feature is missing, or only the price that the workspace's plan needs. */
-export function lackingRefusal(
+type LackingRefusal = Extract<RouteRefusal, { readonly kind: "unsupported" | "credits_required" | "model_retired" }>;
+
+/** The refusal when no target is eligible: a feature is missing, or only what the request cannot change. */
+export function lackingRefusal(candidates: readonly Candidate<Missing>[]): LackingRefusal {
+  return featureIndependentRefusal(candidates) ?? { kind: "unsupported", missing: commonLacks(candidates) };
+}
+
+/** If a target has every feature, and lacks only the price that the workspace's plan needs, or a model that still exists [routing.retired-refusal]. */
+export function featureIndependentRefusal(
   candidates: readonly Candidate<Missing>[],
-): Extract<RouteRefusal, { readonly kind: "unsupported" | "credits_required" }> {
-  if (candidates.some(lacksPriceAlone)) return { kind: "credits_required" };
-  return { kind: "unsupported", missing: commonLacks(candidates).filter((lack) => lack !== UNPRICED) };
+): Exclude<LackingRefusal, { readonly kind: "unsupported" }> | null {
+  if (candidates.some((each) => lacksOnly(each, UNPRICED))) return { kind: "credits_required" };
+  return candidates.some((each) => lacksOnly(each, RETIRED)) ? { kind: "model_retired" } : null;
+}
+
+/** What the target lacks of the request itself. */
+export function missingFeatures({ verdict }: Candidate<Missing>): readonly string[] {
+  return verdict.missing.filter((lack) => lack !== UNPRICED && lack !== RETIRED);
 }
 
 export function restsOf(candidates: readonly Candidate<Missing>[]): readonly Unavailability[] {
@@ -153,8 +168,9 @@ function refuse<Wanted, V extends Missing>(judged: Judged<V>, refusal: RouteRefu
 
 /** What all targets lack; if they lack nothing in common, everything that any of them lacks. */
 function commonLacks(candidates: readonly Candidate<Missing>[]): readonly string[] {
-  const all = [...new Set(candidates.flatMap((candidate) => candidate.verdict.missing))];
-  const common = all.filter((lack) => candidates.every((candidate) => candidate.verdict.missing.includes(lack)));
+  const lacks = candidates.map(missingFeatures);
+  const all = [...new Set(lacks.flat())];
+  const common = all.filter((lack) => lacks.every((each) => each.includes(lack)));
   return common.length > 0 ? common : all;
 }
 

@@ -6,11 +6,12 @@ import {
   type AudioQuestion,
   decideRoute,
   decideSpeech,
+  featureIndependentRefusal,
   restsOf,
   type RouteDecision,
   type RouteRefusal,
 } from "./decide-route.ts";
-import { type Candidate, lacksPriceAlone, pickCandidates, type UnavailabilityOf } from "./pick-candidates.ts";
+import { type Candidate, pickCandidates, type UnavailabilityOf } from "./pick-candidates.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
@@ -37,8 +38,8 @@ const LOST_IN_TEXT: readonly Feature[] = [
   "streaming",
 ];
 
-/** The refusals after which a chat may translate: no target translates, or none that the workspace's plan pays for. */
-const LEADS_TO_CHAT: ReadonlySet<RouteRefusal["kind"]> = new Set(["unsupported", "credits_required"]);
+/** The refusals after which a chat may translate: no target translates, none that the workspace's plan pays for, or none whose model still exists. */
+const LEADS_TO_CHAT: ReadonlySet<RouteRefusal["kind"]> = new Set(["unsupported", "credits_required", "model_retired"]);
 
 /** `plan` plans the chat that would translate. */
 export function decideAudio(
@@ -66,8 +67,8 @@ export function decideAudio(
   const picked = pickCandidates(route, "chat", profile, chatJudge(plan), unavailabilityOf);
   const capable = picked.candidates.filter(({ verdict }) => verdict.missing.length === 0);
   if (capable.length === 0) {
-    if (!picked.candidates.some(lacksPriceAlone)) return native;
-    const refusal = { kind: "credits_required" } as const;
+    const refusal = featureIndependentRefusal(picked.candidates);
+    if (refusal === null) return native;
     return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
   }
   const candidates = capable.filter(({ rest }) => rest === null);

@@ -1,7 +1,9 @@
 // Lists the targets of the resolved route in order, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription-envelope.ts";
+import type { ModelRetirement } from "../providers/life-status.ts";
 import type { Verdict } from "./judge-target.ts";
+import type { RetiredTarget } from "./retired-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
 
 /** The common part of every verdict. Empty: the target is eligible. */
@@ -13,6 +15,8 @@ export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
   readonly verdict: V;
   readonly rest: Unavailability | null;
+  /** Present if the provider has ended the model. `missing` contains `RETIRED`, too. */
+  readonly retired?: ModelRetirement;
   /** The target's settings, overridden by those of the applied profile. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
@@ -30,9 +34,14 @@ export interface UnpricedTarget {
 
 /** Reported as a lack and not as unavailability, because waiting does not help. */
 export const UNPRICED = "price";
+/** The lack of a target whose model its provider has ended [routing.model-retired]. */
+export const RETIRED = "model_retired";
 
 /** Null: available. */
-export type UnavailabilityOf = (target: Target, capability: Capability) => Unavailability | UnpricedTarget | null;
+export type UnavailabilityOf = (
+  target: Target,
+  capability: Capability,
+) => Unavailability | UnpricedTarget | RetiredTarget | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
 export interface CandidateSelection<V extends Missing> {
@@ -58,21 +67,22 @@ export function pickCandidates<V extends Missing>(
       const settings = profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
       const verdict = judge(target, route, settings);
       const rest = unavailabilityOf(target, capability);
-      return rest?.kind === "unpriced"
-        ? { target, verdict: withoutPrice(verdict), rest: null, settings }
-        : { target, verdict, rest, settings };
+      if (rest?.kind === "unpriced") return { target, verdict: withLack(verdict, UNPRICED), rest: null, settings };
+      if (rest?.kind !== "retired") return { target, verdict, rest, settings };
+      const { date, source } = rest;
+      return { target, verdict: withLack(verdict, RETIRED), rest: null, settings, retired: { date, source } };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };
 }
 
-function withoutPrice<V extends Missing>(verdict: V): V {
-  return { ...verdict, missing: [...verdict.missing, UNPRICED] };
+function withLack<V extends Missing>(verdict: V, lack: typeof UNPRICED | typeof RETIRED): V {
+  return { ...verdict, missing: [...verdict.missing, lack] };
 }
 
-/** The target could serve the request if the plan paid for it. */
-export function lacksPriceAlone({ verdict }: Candidate<Missing>): boolean {
-  return verdict.missing.length === 1 && verdict.missing[0] === UNPRICED;
+/** The target could serve the request if the plan paid for it (`UNPRICED`), or if its model had not ended (`RETIRED`). */
+export function lacksOnly({ verdict }: Candidate<Missing>, lack: typeof UNPRICED | typeof RETIRED): boolean {
+  return verdict.missing.length === 1 && verdict.missing[0] === lack;
 }
 
 function servesProfile(target: Target, profile: Profile): boolean {

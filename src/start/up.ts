@@ -11,6 +11,7 @@ import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "
 import { drain } from "../http/server/drain.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
 import { type PreparedProcess, prepare } from "./prepare.ts";
+import { routeLines } from "./route-lines.ts";
 import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -110,12 +111,17 @@ function reachable(address: string): string {
 }
 
 async function report(
-  { applied, file, isFoundFromHere, say }: PreparedProcess,
+  { applied, configuration, file, isFoundFromHere, say }: PreparedProcess,
   first: FirstStart,
   { url, adminUrl }: Listeners,
   isRecorded: boolean,
 ): Promise<void> {
   for (const note of applied.notes) say(`\n${note}`);
+  const derived = file === null ? configuration : applied.isBootstrapped ? configuration.bootstrap : null;
+  if (derived !== null) {
+    say("\nModels, in the order in which they are tried:");
+    for (const line of routeLines(derived, Date.now())) say(`  ${line}`);
+  }
   const isFound = isFoundFromHere && isRecorded;
   await reportStart(say, {
     first,

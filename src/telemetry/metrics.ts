@@ -20,10 +20,15 @@ export interface MetricSources {
   readonly budgetsByState: () => Promise<readonly Sample[]>;
   /** By provider and model: 0 = closed, 1 = open, 2 = paused manually. */
   readonly circuits: () => readonly Sample[];
+  /** By route, feature and evidence: days until the route can no longer deliver it. */
+  readonly retirements: () => Promise<readonly Sample[]>;
 }
 
 /** Label for all models of workspaces' own connections: their names would exhaust the bounded series of the operator's models. */
 export const WORKSPACE_MODEL = "(workspace)";
+
+/** The same for routes of workspaces. */
+export const WORKSPACE_ROUTE = WORKSPACE_MODEL;
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -66,6 +71,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     "Circuit of a model: 0 = closed, 1 = open on at least one account, 2 = paused manually.",
     ["provider", "model"],
     async () => sources.circuits(),
+  );
+  registry.gauge(
+    "svc_model_retirement_days",
+    "Days until a route loses a feature because a provider ends its last capable model. 0 or less: it has lost it.",
+    ["route", "feature", "evidence"],
+    sources.retirements,
   );
   registry.gauge("svc_build_info", "This process.", ["version", "node"], async () => [
     { labels: [sources.version, process.versions.node], value: 1 },

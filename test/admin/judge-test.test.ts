@@ -11,6 +11,7 @@ const model = (found: boolean | null) => ({
   capabilities: [],
   features: [],
   weak_features: [],
+  life: null,
   found,
 });
 const listed = (kind: "accepted" | "open") => ({ kind, status: 200, listed: { models: [], isWhole: true } }) as const;

@@ -112,6 +112,54 @@ test("alerts.jobs-failing, alerts.workspace: failed jobs are reported to their w
   assert.deepEqual(received("other"), [...expected, ...expected]);
 });
 
+test("alerts.retirement: a loss is reported to the operator at 90, 30 and 7 days, each once over restarts, with route, feature, date and the target that keeps it", async (t) => {
+  const internet = pretendInternet();
+  const operator = await startReceiver(t, internet, "operator.example");
+  const own = await startReceiver(t, internet, "acme.example");
+  const ending = (sandbox: Sandbox): ConfigurationFile => ({
+    ...configurationWith(sandbox, {
+      scopes: ["transcribe"],
+      connections: { dg: "deepgram" },
+      routes: { calls: ["oa/gpt-4o-transcribe-diarize", "oa/gpt-transcribe"] },
+      workspaces: { acme: { alerts: [{ url: ACME_URL }], apps: { notes: { key: KEY } } } },
+    }),
+    alerts: [{ url: OPERATOR_URL, events: ["retirement"] }],
+  });
+  const first = await startGateway({ file: ending, network: internet });
+  t.after(() => first.close());
+  const secret = alertDestinations(first.configuration, PEPPER)[0]?.secret ?? "";
+  const losses = () => alertsOf(operator, secret).filter(({ details }) => details["feature"] === "diarization");
+  const reported: string[] = [];
+  for (const day of [
+    "2026-11-27",
+    "2026-11-28",
+    "2026-12-10",
+    "2027-01-27",
+    "2027-02-19",
+    "2027-02-25",
+    "2027-03-01",
+  ]) {
+    const before = losses().length;
+    const modelClock = () => new Date(`${day}T12:00:00Z`);
+    const gateway = await startGateway({ file: ending, network: internet, existing: first, modelClock });
+    await gateway.app.alerts.runNow();
+    await gateway.app.alerts.runNow();
+    await gateway.close();
+    for (const { details } of losses().slice(before)) reported.push(`${day} ${String(details["days_left"])}`);
+  }
+  assert.deepEqual(reported, ["2026-11-28 90", "2027-01-27 30", "2027-02-19 7"]);
+  const [loss] = losses();
+  assert.deepEqual(
+    [loss?.cause, loss?.workspace, loss?.details["route"], loss?.details["date"], loss?.details["apps"]],
+    ["retirement/2027-02-26/platform/calls/diarization/90", null, "calls", "2027-02-26", ["notes"]],
+  );
+  assert.match(
+    loss?.summary ?? "",
+    /^On 2027-02-26 route `calls` can no longer deliver diarization: .*`oa\/gpt-4o-transcribe-diarize`.* In its place: dg\/\S+/u,
+  );
+  assert.deepEqual(own.received, [], "the operator alone is told");
+});
+
 /** The record of a request is complete a moment after its answer. */
 async function recordWritten({ app }: TestGateway): Promise<void> {
   await app.settled();

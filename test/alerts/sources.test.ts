@@ -7,7 +7,6 @@ import { createCircuitSource } from "../../src/alerts/sources/circuits.ts";
 import { readGivenUpDeliveries } from "../../src/alerts/sources/deliveries.ts";
 import { readLowDisks } from "../../src/alerts/sources/disk.ts";
 import { judgeFailureRates, readFailingJobs } from "../../src/alerts/sources/jobs.ts";
-import { retirementAlerts } from "../../src/alerts/sources/retirements.ts";
 import { createSubstitutionSource } from "../../src/alerts/sources/substitutions.ts";
 import { readWorkspaces } from "../../src/alerts/store/workspaces.ts";
 import { brand, newId } from "../../src/contract/ids.ts";
@@ -270,20 +269,6 @@ test("alerts.disk-low: a disk below the limit is reported by machine and directo
       occurredAt: new Date(NOW),
     },
   ]);
-});
-
-test("alerts.retirement: a loss is reported at 90, 30 and 7 days, each step under a cause of its own that stays the same", () => {
-  const causes = (daysLeft: number) =>
-    retirementAlerts(
-      [{ cause: "2027-02-26/platform/calls/diarization", daysLeft, summary: "…", details: {} }],
-      new Date(NOW),
-    ).map(({ cause }) => cause);
-  const step = (days: number) => [`retirement/${days}/2027-02-26/platform/calls/diarization`];
-  assert.deepEqual(causes(91), []);
-  for (const days of [90, 89, 31]) assert.deepEqual(causes(days), step(90));
-  for (const days of [30, 8]) assert.deepEqual(causes(days), step(30));
-  for (const days of [7, 0, -7]) assert.deepEqual(causes(days), step(7));
-  assert.deepEqual(causes(-8), [], "it happened long ago");
 });
 
 test("alerts.model-substitution: observed pairs are reported by connection and models with their calls, once each", async () => {

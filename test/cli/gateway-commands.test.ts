@@ -13,6 +13,7 @@ import { connectionView } from "../../src/contract/admin/connections.ts";
 import { keyView } from "../../src/contract/admin/keys.ts";
 import { workspaceUsage } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
+import { retirementView } from "../../src/contract/admin/retirements.ts";
 import { pauseView, resumption } from "../../src/contract/admin/pauses.ts";
 import { providerHealth } from "../../src/contract/admin/provider-health.ts";
 import { listedRequest } from "../../src/contract/admin/request-list.ts";
@@ -430,6 +431,20 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
+test("cli.providers-models: providers models prints status, evidence, end and successors of each model", async () => {
+  const { out, err, code } = await asAdmin("providers", "models", "--all", "--capability", "audio_input");
+  assert.equal(code, 0, err);
+  assert.match(out, /^CONNECTION +PROVIDER +MODEL +STATUS +VERIFIED +DEPRECATED +ENDS +REPLACED BY +SOURCE$/mu);
+  assert.match(
+    out,
+    /^oa +openai +whisper-1 +ends in 92 days +2026-11-13 +2026-08-26 +2027-02-26 +gpt-transcribe \(without /mu,
+  );
+  assert.match(out, /^- +elevenlabs +scribe_v1 +retired /mu);
+  assert.match(out, / gemini-2\.5-flash +deprecated .* answered by gemini-3\.5-flash-lite \(second-hand\)/u);
+  const { data } = JSON.parse((await asAdmin("providers", "models", "--json")).out) as { data: { life: unknown }[] };
+  assert.ok(data.length > 0 && data.every(({ life }) => life !== undefined));
+});
+
 test("cli.providers-list: providers list prints what routes can name, with --all also what an account would add", async () => {
   const usual = await asAdmin("providers", "list", "--capability", "audio_input");
   assert.equal(usual.code, 0, usual.err);
@@ -442,6 +457,34 @@ test("cli.providers-list: providers list prints what routes can name, with --all
   assert.ok(models.length > 0);
   assert.ok(models.every(({ provider, reason }) => provider === "assemblyai" && reason === "no_connection"));
   assert.equal((await run("providers", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
+});
+
+test("retirement.cli: providers retirements prints what routes lose and what would keep it, for the operator and one workspace", async () => {
+  const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  const all = await run("providers", "retirements", ...operator);
+  assert.equal(all.code, 0, all.err);
+  assert.match(all.out, /^DATE +DAYS +ROUTE +OF +LOSES +TARGETS +DATE BY +APPS +INSTEAD$/mu);
+  assert.match(
+    all.out,
+    /^2027-02-26 +92 +speech +platform +language \(\d+ languages\) +oa\/\S+.* +provider +\d+ +\S+/mu,
+  );
+  const own = await run(
+    "providers",
+    "retirements",
+    "--workspace",
+    "acme",
+    "--url",
+    gateway.origin,
+    "--api-key",
+    OPERATOR_KEY,
+    "--json",
+  );
+  const { data } = JSON.parse(own.out) as { data: unknown[] };
+  const [first] = data.map((each) => retirementView.parse(each));
+  assert.equal(first?.date, "2027-02-26", own.err);
+  const none = await run("providers", "retirements", "--within", "0", ...operator);
+  assert.match(none.err, /No route loses anything/u);
+  assert.equal((await run("providers", "retirements", "--within", "soon", ...operator)).code, 2);
 });
 
 test("cli.purposes: purposes list prints an app's labels; test decides a request with one and calls no provider", async () => {

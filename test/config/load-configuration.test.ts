@@ -59,7 +59,7 @@ test("configuration.named-file-required: a named file that is missing is a fault
 });
 
 test("configuration.example-loads: the annotated example has no faults if exactly the variables that it names are set", () => {
-  const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV });
+  const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV, nowMs: Date.parse("2026-11-26") });
   assert.deepEqual(loaded.warnings, []);
   const text = readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8");
   for (const name of Object.keys(EXAMPLE_ENV)) {
@@ -249,7 +249,7 @@ test("configuration.key-secrets: the prefix of a key fits the role of its place 
 test("configuration.warnings: an audio override to a route without audio is a warning with its place, not a fault", () => {
   const text = [
     "connections: [{ id: oa, kind: openai, api_key: k }]",
-    "routes: [{ id: chat, targets: [{ connection: oa, model: gpt-4o }] }]",
+    "routes: [{ id: chat, targets: [{ connection: oa, model: gpt-6-luna }] }]",
     "workspaces: [{ id: w, apps: [{ id: a, route: chat, audio_input_override: chat }] }]",
   ].join("\n");
   const { warnings } = loadText(text);
@@ -257,6 +257,28 @@ test("configuration.warnings: an audio override to a route without audio is a wa
     warnings.map(({ line, path }) => ({ line, path })),
     [{ line: 3, path: "workspaces[0].apps[0].audio_input_override" }],
   );
+});
+
+test("configuration.ending-models: a target whose model ends in fewer than 30 days is a warning with day, source and replacements, in shared routes and those of a workspace", () => {
+  const route =
+    "routes: [{ id: ROUTE, targets: [{ connection: oa, model: whisper-1 }, { connection: oa, model: gpt-transcribe }] }]";
+  const text = [
+    "connections: [{ id: oa, kind: openai, api_key: k }]",
+    route.replace("ROUTE", "shared"),
+    `workspaces: [{ id: w, ${route.replace("ROUTE", "own")} }]`,
+  ].join("\n");
+  const warningsAt = (time: string) => loadText(text, {}, { nowMs: Date.parse(time) }).warnings;
+  assert.deepEqual(warningsAt("2027-01-27T23:59:59Z"), []);
+  const found = warningsAt("2027-01-28T00:00:00Z");
+  assert.deepEqual(
+    found.map(({ path }) => path),
+    ["routes[0].targets[0].model", "workspaces[0].routes[0].targets[0].model"],
+  );
+  assert.match(
+    found[0]?.message ?? "",
+    /^`oa\/whisper-1` ends on 2027-02-26 \(source: .*openai.*\); replaced by gpt-transcribe \(without timestamps\.word, timestamps\.segment, translation\)$/u,
+  );
+  assert.match(warningsAt("2027-02-26T00:00:00Z")[0]?.message ?? "", /`oa\/whisper-1` ended on 2027-02-26/u);
 });
 
 test("configuration.target-settings: a target's settings are those of its task: of chat, of audio, of both for a model that does both", () => {

@@ -16,7 +16,7 @@ import { chatProviders } from "../../src/providers/registry.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { HELLO } from "../harness/chat-client.ts";
-import { ENCRYPTION_KEY, PEPPER, startGateway } from "../harness/gateway.ts";
+import { ENCRYPTION_KEY, MODEL_DAY, PEPPER, startGateway } from "../harness/gateway.ts";
 import { pauseIn } from "../harness/pause.ts";
 import { askAll, traceOf } from "./asked.ts";
 import { randomSetUp } from "./random-set-up.ts";
@@ -40,6 +40,7 @@ test("routing.explain-equals-request: over random routes the record of each requ
       decoder: createDecoder({ ffmpeg: null, directory: gateway.dataDir }),
       circuits: createCircuits(Date.now),
       now: () => new Date(),
+      modelClock: () => new Date(MODEL_DAY),
       chatProviders,
       prices: () => createPriceBook([]),
     };

@@ -42,6 +42,8 @@ export interface TestGatewayOptions {
   readonly file?: (sandbox: Sandbox) => ConfigurationFile;
   readonly wrapGateway?: AppOptions["wrapGateway"];
   readonly now?: () => Date;
+  /** The clock by which models retire. Default: `MODEL_DAY`, so that no test depends on the day on which it runs. */
+  readonly modelClock?: () => Date;
   /** Resolver and connector for addresses from callers; by default none is reachable. */
   readonly network?: NonNullable<AppOptions["network"]>;
   /** Another process on the same database, directory and providers; shared parts outlive it. */
@@ -65,6 +67,9 @@ const NOWHERE: NonNullable<AppOptions["network"]> = {
   connect: () => Promise.reject(new Error("a test dialled an address it did not set up")),
 };
 
+/** Some models of the catalogue have ended by this day, and some end soon after it. */
+export const MODEL_DAY = "2026-11-26";
+
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   // Closed in reverse order, also if a later step fails: an open database keeps the process alive.
   await using resources = new AsyncDisposableStack();
@@ -84,6 +89,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ownFile: { path: fileIn(dataDir), load: () => loadIn(dataDir) },
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
+    modelClock: options.modelClock ?? (() => new Date(MODEL_DAY)),
     ...(options.otlp === undefined ? {} : { otlp: options.otlp }),
     ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
     ...(options.works === undefined ? {} : { works: options.works }),

@@ -10,6 +10,7 @@ import { sql } from "kysely";
 import type { Finding } from "../../src/operations/doctor/finding.ts";
 import { CHECKS } from "../../src/operations/doctor/finding.ts";
 import { checkRuntime } from "../../src/operations/doctor/check-files.ts";
+import { checkRetirements } from "../../src/operations/doctor/check-retirements.ts";
 import { checkRoutes } from "../../src/operations/doctor/check-routes.ts";
 import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
@@ -17,7 +18,8 @@ import { LAST_RESORT } from "../../src/storage/embedded/account.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
-import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
+import { createSeal } from "../../src/storage/secrets/seal.ts";
+import { configurationOf, ENCRYPTION_KEY, standardFile, startGateway } from "../harness/gateway.ts";
 import { writeSecrets } from "./installation.ts";
 
 const folder = await makeTemporary("patchbay-doctor-");
@@ -38,7 +40,13 @@ function place(yaml?: string): string {
 }
 
 /** Looked at where there is a database to look into. */
-const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set(["migrations", "clock", "webhooks", "routes"]);
+const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set([
+  "migrations",
+  "clock",
+  "webhooks",
+  "routes",
+  "retirements",
+]);
 
 /** Of an installation with a database; PostgreSQL's programs are the same on every machine. */
 const STORAGE = `storage: { postgres_bin: "${await postgresBin()}" }\n`;
@@ -74,6 +82,14 @@ test("cli.doctor: a new machine has a line for every check, exit code 0, and is 
   const text = await run(["doctor"], { cwd });
   assert.match(text.stdout, /^ok {4}configuration {2}.*patchbay\.yaml$/mu);
   assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider key/mu);
+});
+
+test("cli.doctor-model-life: with an account whose provider publishes when its models end, the daily question is recommended", async () => {
+  const connections = "connections: [{ id: oa, kind: openai, api_key: k }]\n";
+  const [advice] = (await doctor(place(PORTS + connections))).of("model_life");
+  assert.deepEqual([advice?.level, /ask_providers_daily: true/u.test(advice?.fix ?? "")], ["warn", true]);
+  const asking = place(`${PORTS}${connections}model_life: { ask_providers_daily: true }\n`);
+  assert.deepEqual((await doctor(asking)).of("model_life")[0]?.level, "ok");
 });
 
 test("cli.doctor: faults of the configuration are listed with their place, and exit code 9", async () => {
@@ -282,4 +298,42 @@ test("cli.doctor, configuration.route-targets: a stored route with more targets 
   assert.equal(others.length, 0);
   assert.deepEqual([finding?.level, finding?.check], ["warn", "routes"]);
   assert.match(finding?.message ?? "", /route wide has 21 targets, more than the limit of 20/u);
+});
+
+test("retirement.doctor: losses within 90 days warn, within 7 days they fail, and each names a target that keeps the feature", async () => {
+  const gateway = await startGateway({
+    file: (sandbox) => ({
+      ...standardFile(sandbox),
+      routes: [
+        {
+          id: "speech",
+          targets: [
+            { connection: "oa", model: "gpt-4o-transcribe-diarize" },
+            { connection: "oa", model: "gpt-transcribe" },
+          ],
+        },
+      ],
+    }),
+  });
+  try {
+    const check = async (day: string) =>
+      (await checkRetirements(gateway.database, createSeal({ keys: [ENCRYPTION_KEY] }), Date.parse(day))).filter(
+        ({ message }) => !message.includes("timestamps.segment"),
+      );
+    const levels = async (day: string) => (await check(day)).map(({ level }) => level);
+    assert.deepEqual(await levels("2026-11-01"), ["ok"]);
+    assert.deepEqual(await levels("2026-11-28"), ["warn"]);
+    assert.deepEqual(await levels("2027-02-18"), ["warn"]);
+    assert.deepEqual(await levels("2027-02-19"), ["fail"]);
+    const [past] = await check("2027-03-01");
+    assert.deepEqual(past, {
+      check: "retirements",
+      level: "fail",
+      message:
+        "Since 2027-02-26 route `speech` cannot deliver diarization: its last capable target `oa/gpt-4o-transcribe-diarize` has ended",
+      fix: "use dg/nova-3 in its place",
+    });
+  } finally {
+    await gateway.close();
+  }
 });

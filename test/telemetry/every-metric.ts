@@ -25,6 +25,7 @@ export async function everyMetric(): Promise<ReadonlyMap<string, ReadonlySet<str
     jobsByState: async () => [{ labels: ["queued"], value: 1 }],
     budgetsByState: async () => [{ labels: ["exhausted"], value: 1 }],
     circuits: () => [{ labels: ["p", "m"], value: 1 }],
+    retirements: async () => [{ labels: ["calls", "diarization", "vendor"], value: 92 }],
   });
   metrics.called(FAILED);
   metrics.called({ ...FAILED, outcome: "succeeded", spent: { ...SPENT, billingClass: "metered" } });

@@ -51,6 +51,7 @@ const NAMES = [
   "svc_alert_attempts_total",
   "svc_idempotency_total",
   "svc_build_info",
+  "svc_model_retirement_days",
 ];
 
 /** Answers come before their exchange is closed and their record complete. */

@@ -19,6 +19,7 @@ test("metrics.workspace-models: models of workspaces share one series each, howe
     jobsByState: async () => [],
     budgetsByState: async () => [],
     circuits: () => [],
+    retirements: async () => [],
   });
   const call = (model: string, isWorkspaceOwned: boolean) =>
     metrics.called({

@@ -67,10 +67,22 @@ export async function startCommand(
   file: ConfigurationFile,
   ...command: readonly string[]
 ): Promise<Command> {
-  const path = await writeConfiguration(folder, file);
-  const child = spawn(process.execPath, commandLine(path, ...command), {
+  return startProcess(folder, commandLine(await writeConfiguration(folder, file), ...command));
+}
+
+/** Without a configuration file, with these variables. */
+export function startWithoutFile(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  ...command: readonly string[]
+): Command {
+  return startProcess(folder, [...startFlags(), MAIN, ...command], env);
+}
+
+function startProcess(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: ENVIRONMENT,
+    env: { ...ENVIRONMENT, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const killWithTests = (): void => void child.kill("SIGKILL");

@@ -1,15 +1,19 @@
 // Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
 import { type CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import type { ModelLifeView } from "../../contract/model-life.ts";
 import type { AccountModel } from "../../directory/models-of.ts";
+import { describeLife } from "./describe-life.ts";
 
 export interface ModelAbilities {
   readonly model: string;
   readonly capabilities: (typeof CAPABILITIES)[number][];
   readonly features: string[];
   readonly weak_features: string[];
+  readonly life: ModelLifeView | null;
 }
 
-export function describeAbilities({ name, speech, chat }: AccountModel): ModelAbilities {
+/** `nowMs`: of the clock by which models retire. */
+export function describeAbilities({ name, speech, chat }: AccountModel, nowMs: number): ModelAbilities {
   const supportOf = (feature: (typeof FEATURES)[number]) => speech?.features[feature]?.support;
   const audio = FEATURES.filter((feature) => supportOf(feature) !== undefined);
   return {
@@ -20,5 +24,6 @@ export function describeAbilities({ name, speech, chat }: AccountModel): ModelAb
     ],
     features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
     weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
+    life: describeLife({ speech, chat }, nowMs),
   };
 }

@@ -19,19 +19,21 @@ export interface ModelListServices {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly adapters: Adapters;
+  readonly modelClock: () => Date;
 }
 
 export async function listModels(services: ModelListServices, scope: DirectoryScope): Promise<AssignableModels> {
   const { adapters } = services;
   const funds = await fundsOf(services, workspaceOf(scope));
   const prices = services.prices();
+  const nowMs = services.modelClock().getTime();
   const accounts = services.directory().accountsOf(scope);
   const connected = accounts.flatMap((visible) =>
-    modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, prices, funds)),
+    modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, { prices, funds, nowMs })),
   );
   const missing = knownKinds(adapters)
     .filter((kind) => !accounts.some(({ account }) => account.kind === kind))
-    .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind)));
+    .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind, nowMs)));
   return { object: "list", data: [...connected, ...missing] };
 }
 
@@ -43,8 +45,7 @@ async function fundsOf({ database }: ModelListServices, workspace: WorkspaceId |
 function connectedModel(
   model: AccountModel,
   { account, isOwn, ownership }: VisibleAccount,
-  prices: PriceBook,
-  funds: PlanFunds | null,
+  { prices, funds, nowMs }: { readonly prices: PriceBook; readonly funds: PlanFunds | null; readonly nowMs: number },
 ): AssignableModel {
   const { kind: provider } = account;
   const classOf = (price: ReturnType<PriceBook["audio"] | PriceBook["chat"]>) =>
@@ -60,7 +61,7 @@ function connectedModel(
   return {
     connection: account.connection,
     connection_owner: isOwn ? "workspace" : "platform",
-    ...describeCommon(model, provider),
+    ...describeCommon(model, provider, nowMs),
     billing_class: billing,
     assignable: reason === null,
     reason,
@@ -68,12 +69,12 @@ function connectedModel(
 }
 
 /** Describes the model as it would be on an account of one's own. */
-function unconnectedModel(model: AccountModel, provider: ProviderKind): AssignableModel {
+function unconnectedModel(model: AccountModel, provider: ProviderKind, nowMs: number): AssignableModel {
   const ownAccountClass = provider === "sandbox" ? "simulated" : "provider_billed";
   return {
     connection: null,
     connection_owner: null,
-    ...describeCommon(model, provider),
+    ...describeCommon(model, provider, nowMs),
     billing_class: {
       audio_input: model.speech === null ? null : ownAccountClass,
       chat: model.chat === null ? null : ownAccountClass,
@@ -83,12 +84,12 @@ function unconnectedModel(model: AccountModel, provider: ProviderKind): Assignab
   };
 }
 
-function describeCommon(model: AccountModel, provider: ProviderKind) {
+function describeCommon(model: AccountModel, provider: ProviderKind, nowMs: number) {
   const { speech, chat } = model;
   const { maxBytes, maxSeconds, maxChannels, formats } = speech?.limits ?? {};
   return {
     provider,
-    ...describeAbilities(model),
+    ...describeAbilities(model, nowMs),
     limits: {
       max_bytes: maxBytes ?? null,
       max_seconds: maxSeconds ?? null,

@@ -5,6 +5,7 @@ import { needsCredential } from "../../contract/provider-kinds.ts";
 import { accountKey } from "../../directory/account-key.ts";
 import { type AccountModel, modelsOf } from "../../directory/models-of.ts";
 import type { Account } from "../../directory/snapshot.ts";
+import { putModelEnds } from "../../directory/store/model-lists.ts";
 import { resolveAccount } from "../../gateway/calls/resolve-account.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { mapDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
@@ -13,14 +14,21 @@ import type { AccountAnswer, AccountProbe, ListedModels } from "../../providers/
 import { PLAIN_REPLY } from "../../providers/wire/reply-bounds.ts";
 import { ProviderError } from "../../providers/io.ts";
 import type { ProviderKind } from "../../providers/provider.ts";
+import { announceChange } from "../../storage/connection/announce.ts";
+import type { Database } from "../../storage/database.ts";
+import { changeAsWorkspaceOrSystem } from "../../storage/system.ts";
 import { describeAbilities } from "./describe-model.ts";
 import { noSuch } from "../refusals.ts";
-import type { SetUpActor, SetUpServices } from "../set-up-scope.ts";
+import { type SetUpActor, type SetUpServices, workspaceOf } from "../set-up-scope.ts";
 import { judgeTest } from "./judge-test.ts";
 
 export interface ConnectionTestServices
-  extends Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now">,
+  extends Pick<
+      GatewayServices,
+      "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now" | "modelClock" | "logger"
+    >,
     Pick<SetUpServices, "refreshDirectory"> {
+  readonly database: Database;
   readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
   /** Limits concurrent tests, because each one occupies a connection while a provider is silent. Further ones wait. */
   readonly places: KeyedSemaphore;
@@ -48,12 +56,15 @@ export async function testConnection(
   const probe = services.probes[kind];
   const canTest = credential !== null || !needsCredential(kind);
   const { answer, tookMs } = canTest ? await runQueued(services, account, scope, signal) : { answer: null, tookMs: 0 };
-  const declaredModels = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
   const listed = answer !== null && "listed" in answer ? answer.listed : null;
   const names = listed === null ? null : namesIn(listed);
+  if (listed !== null && probe.listsEnds) await storeEnds(services, { scope, id }, listed);
+  const known = services.directory().account(account.key) ?? account;
+  const declaredModels = modelsOf(known, { speech: services.providers, chat: services.chatProviders });
+  const nowMs = services.modelClock().getTime();
   const isListed = ({ name }: AccountModel) =>
     names?.has(name) === true ? true : listed?.isWhole === true ? false : null;
-  const models = declaredModels.map((model) => ({ ...describeAbilities(model), found: isListed(model) }));
+  const models = declaredModels.map((model) => ({ ...describeAbilities(model, nowMs), found: isListed(model) }));
   const undeclared = listed === null ? null : undeclaredIn(listed, declaredModels);
   return {
     object: "connection_test",
@@ -66,6 +77,28 @@ export async function testConnection(
     models,
     undeclared_models: undeclared?.slice(0, MOST_UNDECLARED) ?? null,
   };
+}
+
+/** A failure does not change the result of the test. */
+async function storeEnds(
+  services: ConnectionTestServices,
+  { scope, id }: Pick<ConnectionToTest, "scope" | "id">,
+  { models }: ListedModels,
+): Promise<void> {
+  const ends = new Map(models.map(({ id: name, endsOn = null }) => [name, endsOn]));
+  try {
+    const hasChanged = await changeAsWorkspaceOrSystem(services.database, workspaceOf(scope), async (tx) => {
+      const differs = await putModelEnds(tx, { scope, connection: id }, ends);
+      if (differs) await announceChange(tx, "directory", scope);
+      return differs;
+    });
+    if (hasChanged) await services.refreshDirectory();
+  } catch (error) {
+    services.logger.warn(
+      { task: "store the ends of models", account: accountKey(scope, id), err: error },
+      "could not store them",
+    );
+  }
 }
 
 interface TimedAnswer {

@@ -22,6 +22,7 @@ import { judgeRoute, judgeStoredRoute } from "../validate-settings.ts";
 import { refuseManagedByFile } from "../refuse-managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "../precondition.ts";
 import { inUse, noSuch, alreadyExists } from "../refusals.ts";
+import { refuseEnding } from "./refuse-ending.ts";
 import { viewRoute } from "./route-view.ts";
 import type { Page, PageRequest } from "../services.ts";
 import { auditSetUp, changeSetUp, readAs, readSetUp, type SetUpActor, type SetUpServices } from "../set-up-scope.ts";
@@ -55,10 +56,11 @@ export async function createRoute(
   { body, ...change }: SetUpActor & { readonly body: object },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const { id, ...definition } = judgeRoute(body, await readSetUpWithRoute(tx, change.scope, body));
+    const { id, confirmEnding, ...definition } = judgeRoute(body, await readSetUpWithRoute(tx, change.scope, body));
     const name = { scope: change.scope, id };
     if ((await readRoute(tx, name)) !== null) throw alreadyExists("route");
     await refuseOtherScope(tx, name);
+    if (!confirmEnding) refuseEnding(services, change.scope, definition);
     return addDraft(tx, { ...change, id }, definition, "route.created");
   });
 }
@@ -72,12 +74,13 @@ export async function reviseRoute(
     const latest = await latestOf(tx, before);
     const currentView = viewRoute(before, latest);
     requireMatch(change.precondition, currentView);
-    const { id: _, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
+    const { id: _, confirmEnding, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
     // An identical revision is not a change: neither of the draft, nor of the published version if there is no draft.
     const latestDefinition =
       latest === null ? before.definition : currentView.draft === null ? null : latest.definition;
     if (latestDefinition !== null && isSameData(storedRoute.parse(latestDefinition), storedRoute.parse(definition)))
       return currentView;
+    if (!confirmEnding) refuseEnding(services, change.scope, definition);
     return addDraft(tx, change, definition, "route.revised");
   });
 }

@@ -9,13 +9,21 @@ import {
   adminUrlOption,
   examples,
   jsonOption,
+  limitOption,
   type Run,
   urlOption,
 } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { type PauseOptions, pauseProvider, type ResumeOptions, resumeProvider } from "./pauses.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "../inspect/provider-health.ts";
-import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
+import { type RetirementOptions, showRetirements } from "../inspect/retirements.ts";
+import {
+  checkProviders,
+  listModelLives,
+  listProviders,
+  type ProviderCheckOptions,
+  type ProviderListOptions,
+} from "./providers.ts";
 import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
 
 export function addProviders(program: Command, run: Run): void {
@@ -27,6 +35,8 @@ export function addProviders(program: Command, run: Run): void {
       examples(
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
+        "patchbay providers models --all",
+        "patchbay providers retirements --within 90",
         "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
         "patchbay providers test dg",
         "patchbay providers check",
@@ -36,15 +46,23 @@ export function addProviders(program: Command, run: Run): void {
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  withAdminOptions(
+  const withFilters = (command: Command): Command =>
+    withAdminOptions(command)
+      .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
+      .addOption(new Option("--provider <kind>", "Filter by provider.").choices(PROVIDER_KINDS))
+      .addOption(new Option("--all", "Include models that no connection offers yet."));
+  withFilters(
+    providers
+      .command("models")
+      .description(
+        "Show the status of each model: when it was verified, when it ends, by which source, and what replaces it.",
+      ),
+  ).action((options: ProviderListOptions) =>
+    run.interruptibly(() => listModelLives(options, run.terminal, run.signal)),
+  );
+  withFilters(
     providers.command("list").alias("ls").description("List the models that routes of a workspace can currently name."),
-  )
-    .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
-    .addOption(new Option("--provider <kind>", "Filter by provider.").choices(PROVIDER_KINDS))
-    .addOption(new Option("--all", "Include models that no connection offers yet."))
-    .action((options: ProviderListOptions) =>
-      run.interruptibly(() => listProviders(options, run.terminal, run.signal)),
-    );
+  ).action((options: ProviderListOptions) => run.interruptibly(() => listProviders(options, run.terminal, run.signal)));
   providers
     .command("add")
     .description("Connect a provider account, shared (as the operator) or of one workspace. No provider is called.")
@@ -75,6 +93,7 @@ export function addProviders(program: Command, run: Run): void {
     .action((id: string, options: ProviderTestOptions) =>
       run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
     );
+  addRetirements(providers, run);
   addPausing(providers, run);
   providers
     .command("check")
@@ -98,6 +117,26 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(adminKeyOption())
     .action((options: ProviderHealthOptions) =>
       run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
+    );
+}
+
+function addRetirements(providers: Command, run: Run): void {
+  providers
+    .command("retirements")
+    .description(
+      "Show what routes lose when providers end models, by feature, and which target would keep it. Nothing is changed.",
+    )
+    .addOption(new Option("--within <days>", "Only those at most so many days away, and those that have happened."))
+    .addOption(limitOption())
+    .addOption(
+      new Option("--workspace <workspace>", "Only the routes of this workspace, by slug or id.").conflicts("adminUrl"),
+    )
+    .addOption(adminUrlOption())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: RetirementOptions) =>
+      run.interruptibly(() => showRetirements(options, run.terminal, run.signal)),
     );
 }
 

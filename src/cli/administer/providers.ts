@@ -1,9 +1,11 @@
 // `patchbay providers list|check`: lists the models that a workspace's routes can reference, and reports the health of provider accounts
 // [cli.providers-list].
 import { type ConnectionView, connectionView } from "../../contract/admin/connections.ts";
+import type { ModelLifeView } from "../../contract/model-life.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import type { ProviderHealth } from "../../contract/admin/provider-health.ts";
 import { type AssignableModel, assignableModels } from "../../contract/admin/workspace-models.ts";
+import { lifeText } from "../../lib/text/life-text.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, type Session, parseReply, workspacePath } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
@@ -31,16 +33,7 @@ export async function listProviders(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const session = openSession(options, terminal, signal, "operator");
-  const document = await session.document(`${await workspacePath(session, options.workspace)}/models`);
-  const { data } = parseReply(assignableModels, document, "list of models");
-  const { capability, provider, all } = options;
-  const visibleModels = data.filter(
-    (model) =>
-      (all === true || model.connection !== null) &&
-      (capability === undefined || model.capabilities.includes(capability)) &&
-      (provider === undefined || model.provider === provider),
-  );
+  const visibleModels = await modelsFor(options, terminal, signal);
   const columns = {
     head: ["CONNECTION", "OF", "PROVIDER", "MODEL", "CAN", "PAYS", "STATE"],
     row: (model: AssignableModel) => [
@@ -55,6 +48,61 @@ export async function listProviders(
     nothing: "No connection offers such a model. See all known models: patchbay providers list --all",
   };
   await printList(terminal, { data: visibleModels, next_cursor: null }, columns, options);
+}
+
+/** Status, evidence and successors of every model [cli.providers-models]. */
+export async function listModelLives(
+  options: ProviderListOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const data = await modelsFor(options, terminal, signal);
+  const columns = {
+    head: ["CONNECTION", "PROVIDER", "MODEL", "STATUS", "VERIFIED", "DEPRECATED", "ENDS", "REPLACED BY", "SOURCE"],
+    row: ({ connection, provider, model, life }: AssignableModel) => [
+      connection ?? "-",
+      provider,
+      model,
+      life === null ? "unknown" : lifeText(life.status, life.days_left),
+      life?.verified_on ?? "-",
+      life?.deprecated_on ?? "-",
+      life === null ? "-" : endOf(life),
+      life === null || life.replaced_by.length === 0 ? "-" : life.replaced_by.map(successorOf).join("; "),
+      life?.ends_on?.source ?? life?.source ?? "-",
+    ],
+    nothing: "No connection offers such a model. See all known models: patchbay providers models --all",
+  };
+  await printList(terminal, { data, next_cursor: null }, columns, options);
+}
+
+function endOf({ ends_on: end, redirect }: ModelLifeView): string {
+  const found = end ?? redirect;
+  if (found === null) return "-";
+  const evidence = found.evidence === "vendor" ? "" : " (second-hand)";
+  return redirect === null || end !== null
+    ? `${found.date}${evidence}`
+    : `${found.date} answered by ${redirect.model}${evidence}`;
+}
+
+function successorOf({ model, lacks }: ModelLifeView["replaced_by"][number]): string {
+  return lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`;
+}
+
+async function modelsFor(
+  options: ProviderListOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<readonly AssignableModel[]> {
+  const session = openSession(options, terminal, signal, "operator");
+  const document = await session.document(`${await workspacePath(session, options.workspace)}/models`);
+  const { data } = parseReply(assignableModels, document, "list of models");
+  const { capability, provider, all } = options;
+  return data.filter(
+    (model) =>
+      (all === true || model.connection !== null) &&
+      (capability === undefined || model.capabilities.includes(capability)) &&
+      (provider === undefined || model.provider === provider),
+  );
 }
 
 /** Calls no provider: reports what the gateway's own calls have shown so far. */

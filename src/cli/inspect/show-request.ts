@@ -74,11 +74,12 @@ function describePurpose({ requested, applied, source, reason }: NonNullable<Req
 }
 
 function describeCandidate(candidate: RecordedCandidateView): string {
-  const { position, provider, model, missing, health, paused_until: until, outcome } = candidate;
+  const { position, provider, model, missing, health, paused_until: until, retired, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
   const rest = until === undefined ? "  resting" : `  paused manually until ${until}`;
   const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
-  return `${position}${name}  ${outcome.replaceAll("_", " ")}${lackNote}`;
+  const endNote = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
+  return `${position}${name}  ${outcome.replaceAll("_", " ")}${lackNote}${endNote}`;
 }
 
 function describeRoute({ route, route_version: version }: RequestRecordView): string {

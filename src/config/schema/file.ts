@@ -181,6 +181,16 @@ export const configurationFile = section({
   })
     .prefault({})
     .describe("Workspaces' own provider accounts."),
+  model_life: section({
+    ask_providers_daily: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Ask each provider account whose list of models has shutdown dates (OpenAI) for that list once a day. Free, and sent by one process.",
+      ),
+  })
+    .prefault({})
+    .describe("Days on which providers end models."),
   operator_keys: z.array(operatorKeySection).default([]).describe("Keys of the operator."),
   prices: z
     .array(priceSection)

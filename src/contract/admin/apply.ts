@@ -30,6 +30,9 @@ export const applyResult = z.strictObject({
   file: z.string(),
   dry_run: z.boolean(),
   changes: z.array(setUpChange),
+  warnings: z
+    .array(z.string())
+    .describe("What the file contains that works but should change, such as models that end."),
 });
 export type ApplyResult = z.infer<typeof applyResult>;
 

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
+import { knownLife } from "../model-life.ts";
 import { providerKind } from "../settings/connection.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
 
@@ -27,6 +28,7 @@ const testedModel = z.strictObject({
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: z.array(z.string()).describe("Features that a request can require."),
   weak_features: z.array(z.string()).describe("Available only if a route lists them in `accept_weak`."),
+  life: knownLife,
   found: z.boolean().nullable().describe("Whether the account lists the model. Null: the provider does not report it."),
 });
 
@@ -68,7 +70,7 @@ export const testConnectionContracts = mirrorForAllOwners({
   operationId: "testConnection",
   summary: "Test the credential of a provider account",
   description:
-    "Sends the provider one free request with the stored credential, over the same path as calls, and reports the result. Every outcome is a 200. Nothing is changed, charged or counted, and no circuit breaker is affected. It shows that the credential is accepted, not that every call will succeed. Connections of the configuration file can be tested too.",
+    "Sends the provider one free request with the stored credential, over the same path as calls, and reports the result. Every outcome is a 200. Nothing is charged or counted; of what the provider's list says, the days on which models end are stored for the connection, and no circuit breaker is affected. It shows that the credential is accepted, not that every call will succeed. Connections of the configuration file can be tested too.",
   responses: { 200: json("The result.", connectionTest) },
   errors: ["NOT_FOUND"],
 });

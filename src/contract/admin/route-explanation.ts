@@ -6,7 +6,7 @@ import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
 import { recordedOptions, recordedPurpose } from "../requests.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
-import { routingDecision } from "../transcription-envelope.ts";
+import { retirement, routingDecision } from "../transcription-envelope.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;
 
@@ -91,6 +91,7 @@ export const routeTrace = z.strictObject({
           .describe("What it lacks; `audio_input`, `chat` or `profile` if it was not checked further."),
         healthy: z.boolean().nullable().describe("Null: not checked."),
         paused_until: time.describe("Present if it is paused manually.").optional(),
+        retired: retirement.optional(),
       }),
     )
     .nullable()

@@ -14,7 +14,7 @@ import {
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
-import { purposeSection, routeSection } from "../settings/route.ts";
+import { purposeSection, routeRequest } from "../settings/route.ts";
 import { deletedView } from "./workspaces.ts";
 
 const definition = z
@@ -98,8 +98,8 @@ export const postRouteContracts = mirrorForAllOwners({
   operationId: "createRoute",
   summary: "Create a route",
   description:
-    "Validated like the configuration file, and stored as a draft until it is published. A workspace's route may name its own and shared connections, and is visible to this workspace only.",
-  requestBody: { json: routeSection },
+    "Validated like the configuration file, and stored as a draft until it is published. A target whose model has ended, or ends in fewer than 30 days, is refused unless `confirm_ending` is sent (`details.reason` `model_ending`, with date, source and replacements). A workspace's route may name its own and shared connections, and is visible to this workspace only.",
+  requestBody: { json: routeRequest },
   responses: { 201: jsonWithEtag("The route.", routeView) },
   errors: ["CONFLICT", "BODY_TOO_LARGE"],
 });
@@ -118,8 +118,9 @@ export const putRouteContracts = mirrorForAllOwners({
   path: ONE,
   operationId: "reviseRoute",
   summary: "Create a new version of a route",
-  description: "A complete draft that changes nothing until it is published. Versions are numbered and immutable.",
-  requestBody: { json: routeSection },
+  description:
+    "A complete draft that changes nothing until it is published. Targets whose model ends are refused as in a new route. Versions are numbered and immutable.",
+  requestBody: { json: routeRequest },
   headers: requiredMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },
   errors: [...errors, "PRECONDITION_REQUIRED"],

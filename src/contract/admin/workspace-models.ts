@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { CAPABILITIES } from "../features.ts";
+import { knownLife } from "../model-life.ts";
 import { type OwnerEndpoints, mirrorForAllOwners } from "./owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
@@ -33,6 +34,7 @@ export const assignableModel = z.strictObject({
     .union([z.literal("any"), z.array(z.string())])
     .nullable()
     .describe("Null: it accepts no audio."),
+  life: knownLife,
   billing_class: z
     .strictObject({ audio_input: billingClass, chat: billingClass })
     .describe("Billing class. Null: it lacks the capability."),

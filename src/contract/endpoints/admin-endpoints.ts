@@ -23,6 +23,7 @@ import {
 } from "../admin/request-list.ts";
 import { getAllUsageContract, workspaceUsageContracts } from "../usage.ts";
 import { listDeletionsContract, workspaceDeletionsContracts } from "../admin/provider-deletions.ts";
+import { listRetirementsContract, workspaceRetirementsContracts } from "../admin/retirements.ts";
 import { postApplyContract } from "../admin/apply.ts";
 import { CONNECTION_ENDPOINTS } from "../admin/connections.ts";
 import { getProviderHealthContract } from "../admin/provider-health.ts";
@@ -53,6 +54,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceUsageContracts.operator,
   listDeletionsContract,
   workspaceDeletionsContracts.operator,
+  listRetirementsContract,
+  workspaceRetirementsContracts.operator,
   listAllJobsContract,
   workspaceJobsContracts.operator,
   listAllDeliveriesContract,

@@ -23,6 +23,7 @@ import { postMcpContract } from "../mcp.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { workspaceDeletionsContracts } from "../admin/provider-deletions.ts";
+import { workspaceRetirementsContracts } from "../admin/retirements.ts";
 import { getRealtimeContract, postRealtimeTokenContract } from "../realtime.ts";
 import { getRequestContract } from "../requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "../admin/request-list.ts";
@@ -79,6 +80,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceRequestContracts.workspace,
   workspaceUsageContracts.workspace,
   workspaceDeletionsContracts.workspace,
+  workspaceRetirementsContracts.workspace,
   workspaceJobsContracts.workspace,
   getModelsContracts.workspace,
   explainContracts.workspace,

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { filterFields, optionalMatch, pageFields, requiredMatch } from "../admin/admin.ts";
 import { auditQuery } from "../admin/audit.ts";
 import { deletionsQuery } from "../admin/provider-deletions.ts";
+import { retirementsQuery } from "../admin/retirements.ts";
 import { requestsQuery } from "../admin/request-list.ts";
 import { jobsQuery } from "../admin/job-list.ts";
 import { adminUsageQuery } from "../usage.ts";
@@ -32,6 +33,7 @@ export const PARAMETER_NAMES: Readonly<Record<string, z.ZodType>> = {
   RecordedFrom: requestsQuery.shape.recorded_from,
   RequestCode: requestsQuery.shape.code,
   RequestOutcome: requestsQuery.shape.outcome,
+  RetirementHorizon: retirementsQuery.shape.within_days,
   RequiredIfMatch: requiredMatch.shape["If-Match"],
   To: filterFields.to,
   UsageApp: adminUsageQuery.shape.app,

@@ -18,6 +18,7 @@ import { creditsView, grantRequest, planChange, planList, planRequest, planView 
 import { providerDeletionList, providerDeletionView } from "../admin/provider-deletions.ts";
 import { providerHealth } from "../admin/provider-health.ts";
 import { listedRequest, listedRequestList } from "../admin/request-list.ts";
+import { retirementList, retirementView } from "../admin/retirements.ts";
 import { explanationRequest, judgedRequest, routeExplanation, routeTrace } from "../admin/route-explanation.ts";
 import {
   purposeList,
@@ -49,6 +50,7 @@ import { chatCompletion, chatCompletionFields, listedModel, modelList } from "..
 import { errorBody, problemBody } from "../error-body.ts";
 import { listedJob, listedJobList } from "../admin/job-list.ts";
 import { job, jobError, jobList, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
+import { modelLife } from "../model-life.ts";
 import { mcpAnswer, mcpError, mcpMessage } from "../mcp.ts";
 import { realtimeToken } from "../realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
@@ -246,6 +248,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   ExplainedRequest: judgedRequest,
   ExplanationRequest: explanationRequest,
   ModelDeclaration: modelDeclaration,
+  ModelLife: modelLife,
   PauseRequest: pauseRequest,
   ProviderHealth: providerHealth,
   ProviderKind: providerKind,
@@ -257,6 +260,8 @@ export const SCHEMA_NAMES: SchemaNames = {
   RouteExplanation: routeExplanation,
   RouteList: routeList,
   RouteRequest: routeSection,
+  RouteRetirement: retirementView,
+  RouteRetirementList: retirementList,
   RouteTarget: targetSection,
   RouteTrace: routeTrace,
   RouteVersion: routeVersionView,

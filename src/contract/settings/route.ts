@@ -67,7 +67,7 @@ export const targetSection = z
 /** Per route. */
 export const MAX_TARGETS = 20;
 
-export const routeSection = section({
+const routeShape = {
   id: ID.describe("Name by which apps, keys and purposes refer to the route."),
   targets: z
     .array(targetSection)
@@ -93,9 +93,21 @@ export const routeSection = section({
     .default(false)
     .describe("Split audio beyond a model's size or duration at pauses, and join the transcripts."),
   translate_via_chat: z.boolean().default(false).describe("Translate by a chat target if no audio target translates."),
+};
+
+export const routeSection = section(routeShape);
+
+/** The body of the admin API. */
+export const routeRequest = section({
+  ...routeShape,
+  confirm_ending: z
+    .boolean()
+    .default(false)
+    .describe("Accept targets whose model has ended, or ends in fewer than 30 days, by its provider's own evidence."),
 });
 
 /** A reference to an optional route. */
 export const routeReference = optionalOrNull(ID);
 
 export type ParsedRoute = z.output<typeof routeSection>;
+export type ParsedRouteRequest = z.output<typeof routeRequest>;

@@ -3,6 +3,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
+import type { RetirementView } from "../../contract/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
 import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
@@ -53,6 +54,8 @@ export function refusalError(
       });
     case "credits_required":
       return unpricedForPlan();
+    case "model_retired":
+      return modelRetired(considered, showNames);
     case "unhealthy":
       // A chat route with all circuits open counts as exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
@@ -69,6 +72,31 @@ function unpricedForPlan(): GatewayError {
     message:
       "The workspace's plan covers priced models only, and no model of the route that could serve this request has a price. Use a route with priced models, or connect your own provider account.",
   });
+}
+
+function modelRetired(considered: readonly Candidate<Missing>[], showNames: boolean): GatewayError {
+  const ended = considered.flatMap(({ target, retired }) => {
+    if (retired === undefined) return [];
+    const name = showNames ? `${target.connection}/${target.model}` : `target ${target.position}`;
+    return [`${name} on ${retired.date}`];
+  });
+  return new GatewayError("NO_HEALTHY_PROVIDER", {
+    message: `The providers have ended every model of the route that could serve this request (${ended.join(", ")}). Nothing was called. The route needs a target with a current model.`,
+    details: {
+      reason: "model_retired",
+      candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
+    },
+    retryable: false,
+  });
+}
+
+/** The source names the provider. */
+export function describeRetirement(
+  { retired }: Pick<Candidate<Missing>, "retired">,
+  showNames: boolean,
+): { readonly retired?: RetirementView } {
+  if (retired === undefined) return {};
+  return { retired: { ended_on: retired.date, ...(showNames ? { source: retired.source } : {}) } };
 }
 
 const RETRY_AFTER_FAILURES_SECONDS = 10;
@@ -114,5 +142,5 @@ const NO_MODEL = {
 function describeLacks(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
   const { target, verdict } = candidate;
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
-  return { position: target.position, missing: verdict.missing, ...names };
+  return { position: target.position, missing: verdict.missing, ...describeRetirement(candidate, showNames), ...names };
 }

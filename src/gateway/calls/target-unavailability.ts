@@ -1,8 +1,10 @@
-// Judges whether a target can be called at all: whether the workspace's plan pays for it, and whether it is paused or its circuit is open.
+// Judges whether a target can be called at all: whether its model still exists, whether the workspace's plan pays for it, and whether it is paused or its
+// circuit is open.
 import type { Principal } from "../../auth/principal.ts";
 import type { Capability } from "../../contract/features.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { UnavailabilityOf } from "../../routing/pick-candidates.ts";
+import { retiredTarget } from "../../routing/retired-target.ts";
 import type { Target } from "../../routing/types.ts";
 import type { GatewayServices } from "../services.ts";
 import { circuitOf } from "./circuit-name.ts";
@@ -13,9 +15,9 @@ export function unavailabilityFor(services: UnavailabilityServices, holder: Plan
   const { circuits, directory, now } = services;
   const { testMode } = holder;
   const at = now();
-  const unpriced = unpricedFor(services, holder);
+  const permanentLack = permanentLackFor(services, holder);
   return (target, capability) => {
-    const lack = unpriced(target, capability);
+    const lack = permanentLack(target, capability);
     if (lack !== null) return lack;
     const until = testMode ? null : directory().pausedUntil(target.account, target.model, at);
     if (until !== null)
@@ -33,13 +35,25 @@ export function isPausedByNow(
   return !testMode && directory().pausedUntil(target.account, target.model, now()) !== null;
 }
 
-export type UnavailabilityServices = Pick<GatewayServices, "circuits" | "directory" | "now" | "prices">;
+export type UnavailabilityServices = Pick<GatewayServices, "circuits" | "directory" | "modelClock" | "now" | "prices">;
 
 /** A caller, or what a job stores of it. */
 export type PlanHolder = Pick<Principal, "testMode" | "workspace"> | Pick<Payer, "testMode" | "hasPlan">;
 
-/** For decisions with later calls: a target that is unavailable now may be available by then, but a missing price remains. */
-export function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): UnavailabilityOf {
+/**
+ * For decisions with later calls: a target that is unavailable now may be available by then, but a retired model [routing.model-retired] and a missing price
+ * remain. A test key's targets retire like those of a live key, so that a test finds it.
+ */
+export function permanentLackFor(
+  services: Pick<GatewayServices, "modelClock" | "prices">,
+  holder: PlanHolder,
+): UnavailabilityOf {
+  const nowMs = services.modelClock().getTime();
+  const unpriced = unpricedFor(services, holder);
+  return (target, capability) => retiredTarget(target, capability, nowMs) ?? unpriced(target, capability);
+}
+
+function unpricedFor({ prices }: Pick<GatewayServices, "prices">, holder: PlanHolder): UnavailabilityOf {
   const hasPlan = "hasPlan" in holder ? holder.hasPlan : holder.workspace.plan !== null;
   if (!hasPlan || holder.testMode) return () => null;
   const book = prices();

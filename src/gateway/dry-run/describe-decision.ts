@@ -9,12 +9,15 @@ import type { RouteDecision } from "../../routing/decide-route.ts";
 import type { Cut } from "../../routing/judge-cut.ts";
 import type { Verdict } from "../../routing/judge-target.ts";
 import type { Candidate, Missing } from "../../routing/pick-candidates.ts";
-import { refusalError, canSeeNames } from "../calls/routing-errors.ts";
+import { refusalError, canSeeNames, describeRetirement } from "../calls/routing-errors.ts";
 import { TRANSLATED_BY_CHAT } from "../translation/translate-by-chat.ts";
+
+/** Who reads the description: with the scope `routing:read` it has names. */
+type Viewer = Pick<Principal, "scopes">;
 
 /** `listNanoUsd`: the app's charge or, on another account, the list price. Null: unknown. */
 export function describeAudioDecision(
-  principal: Principal,
+  principal: Viewer,
   { decision, byChat }: AudioDecision,
   listNanoUsd: bigint | null,
   audioSeconds: number,
@@ -32,13 +35,13 @@ export function describeAudioDecision(
 }
 
 /** The same for audio of unknown length, which has no known cost. */
-export function describeUnmeasured(principal: Principal, decision: RouteDecision): RoutingDecision {
+export function describeUnmeasured(principal: Viewer, decision: RouteDecision): RoutingDecision {
   return describe(principal, decision, null, null);
 }
 
 /** The same for a chat. Its cost is what would be reserved. */
 export function describeChatDecision(
-  principal: Principal,
+  principal: Viewer,
   decision: ChatDecision,
   listNanoUsd: bigint | null,
 ): RoutingDecision {
@@ -46,7 +49,7 @@ export function describeChatDecision(
 }
 
 function describe<Wanted, V extends Missing>(
-  principal: Principal,
+  principal: Viewer,
   decision: RouteDecision<Wanted, V>,
   listNanoUsd: bigint | null,
   audioSeconds: number | null,
@@ -89,7 +92,8 @@ export function refusedOutcome(code: keyof typeof ERRORS): RoutingDecision["outc
   return { status: ERRORS[code].status, code, position: null };
 }
 
-function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+function describeCandidate(candidate: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+  const { target, verdict, rest } = candidate;
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return {
     position: target.position,
@@ -97,6 +101,7 @@ function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNa
     missing: [...verdict.missing],
     health: rest === null ? "healthy" : "resting",
     ...(rest?.kind === "paused" ? { paused_until: rest.until.toISOString() } : {}),
+    ...describeRetirement(candidate, showNames),
     ...names,
   };
 }

@@ -15,7 +15,7 @@ import { decideChat } from "../chat/chat.ts";
 import { describeUnmeasured } from "./describe-decision.ts";
 import { dryRunAudio, dryRunChat } from "./dry-run.ts";
 import { openRecord, type Recorder, type RequestRecord } from "../request-record.ts";
-import { type UnavailabilityServices, unavailabilityFor, unpricedFor } from "../calls/target-unavailability.ts";
+import { type UnavailabilityServices, unavailabilityFor, permanentLackFor } from "../calls/target-unavailability.ts";
 import type { PlanServices } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { decideFor, decideWithChat, type MeasuredFacts } from "../transcription/decide-audio.ts";
@@ -73,10 +73,11 @@ export function traceView({ asked, purpose, route, routeVersion, refusal, candid
     route_version: routeVersion,
     refusal,
     candidates:
-      candidates?.map(({ pausedUntil, ...each }) => ({
+      candidates?.map(({ pausedUntil, retired, ...each }) => ({
         ...each,
         missing: [...each.missing],
         ...(pausedUntil === undefined ? {} : { paused_until: pausedUntil }),
+        ...(retired === undefined ? {} : { retired: { ended_on: retired.date, source: retired.source } }),
       })) ?? null,
   };
 }
@@ -140,7 +141,7 @@ function decideAudio(
   const { mode = "batch", stream, dry_run: isDryRun } = fields;
   const isAnswered = isDryRun === true || (stream !== true && mode === "batch");
   if (isAnswered && audio !== null) return decideWithChat(services, call, audio);
-  return withoutChat(audio, mode === "async" ? unpricedFor(services, call.principal) : unavailabilityOf);
+  return withoutChat(audio, mode === "async" ? permanentLackFor(services, call.principal) : unavailabilityOf);
 }
 
 function judgeDecision(

@@ -20,6 +20,7 @@ import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { getAllDeliveries, getWorkspaceDeliveries } from "./deliveries.ts";
 import { listAllJobs, listWorkspaceJobs } from "./jobs.ts";
 import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
+import { listAllRetirements, listWorkspaceRetirements } from "./retirements.ts";
 import { budgetEndpoints } from "./budgets.ts";
 import { keyEndpoints } from "./keys.ts";
 import { getWorkspaceCredits, planEndpoints } from "./plans.ts";
@@ -34,6 +35,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getAnyRequest(edge),
     getAllUsage(edge),
     getProviderDeletions(edge),
+    listAllRetirements(edge),
     listAllJobs(edge),
     getAllDeliveries(edge),
     getAuditVerification(edge),
@@ -71,6 +73,7 @@ function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
     getWorkspaceRequest(edge),
     getWorkspaceUsage(edge),
     getWorkspaceDeletions(edge),
+    listWorkspaceRetirements(edge),
     listWorkspaceJobs(edge),
     getWorkspaceDeliveries(edge),
     postAudioUrlCheck(edge),

@@ -6,6 +6,7 @@ import type { PauseServices } from "../../admin/connections/pauses.ts";
 import type { ProviderHealthServices } from "../../admin/connections/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
 import type { ExplanationServices } from "../../admin/routes/explain-request.ts";
+import type { RetirementServices } from "../../admin/routes/list-retirements.ts";
 import type { ModelListServices } from "../../admin/connections/list-models.ts";
 import type { ConnectionTestServices } from "../../admin/connections/test-connection.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
@@ -32,6 +33,7 @@ export interface AdminEdge {
   readonly pauses: PauseServices;
   readonly explanations: ExplanationServices;
   readonly health: ProviderHealthServices;
+  readonly retirements: RetirementServices;
   readonly applyFile: ApplyFileServices;
   readonly sandbox: SandboxLevers;
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;

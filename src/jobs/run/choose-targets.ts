@@ -15,9 +15,9 @@ import type { GatewayServices } from "../../gateway/services.ts";
 import { speechRequest } from "../../gateway/transcription/speech-request.ts";
 import type { Feature } from "../../contract/features.ts";
 import type { SpeechRequest } from "../../providers/provider.ts";
-import { audioJudge } from "../../routing/decide-route.ts";
+import { audioJudge, featureIndependentRefusal, missingFeatures } from "../../routing/decide-route.ts";
 import { judgeTarget } from "../../routing/judge-target.ts";
-import { type Candidate, lacksPriceAlone, pickCandidates } from "../../routing/pick-candidates.ts";
+import { type Candidate, pickCandidates } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { JobAudio, OpenJob } from "../job-request.ts";
 import { TargetsPausedError } from "../interruptions.ts";
@@ -41,10 +41,8 @@ export function chooseTargets(
   const { failures } = job;
   const capable = capableOf(candidates);
   if (capable.length === 0) {
-    const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];
-    const refusal = candidates.some(lacksPriceAlone)
-      ? ({ kind: "credits_required" } as const)
-      : ({ kind: "unsupported", missing } as const);
+    const missing = [...new Set(candidates.flatMap(missingFeatures))];
+    const refusal = featureIndependentRefusal(candidates) ?? ({ kind: "unsupported", missing } as const);
     throw refusalError(refusal, candidates, job.request.showNames);
   }
   const remaining = notFailed(services, capable, failures);

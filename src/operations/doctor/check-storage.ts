@@ -30,7 +30,7 @@ const HARMFUL_MS = 60_000;
 export async function checkStorage(
   { storage }: Configuration,
   { env }: Pick<Terminal, "env">,
-  look: (db: SystemHandle) => Promise<readonly Finding[]> = async () => [],
+  look: (db: SystemHandle, database: Database) => Promise<readonly Finding[]> = async () => [],
 ): Promise<readonly Finding[]> {
   const isEmbedded = storage.databaseUrl === null;
   if (isEmbedded) {
@@ -64,7 +64,7 @@ export async function checkStorage(
     ...(isEmbedded ? await checkOwner(storage.dataDir) : []),
     schema,
     await checkClock(database),
-    ...(schema.level === "ok" ? await look(bypassRls(database, "installation").db) : []),
+    ...(schema.level === "ok" ? await look(bypassRls(database, "installation").db, database) : []),
   ];
 }
 

@@ -16,7 +16,9 @@ import type { SystemHandle } from "../../storage/database.ts";
 import { checkAlertDeliveries, checkAlertsConfigured, checkDestinations } from "./check-alerts.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
+import { checkModelLife } from "./check-model-life.ts";
 import { checkNames } from "./check-names.ts";
+import { checkRetirements } from "./check-retirements.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { checkObjects, checkStorage } from "./check-storage.ts";
 import { checkWebhooks } from "./check-webhooks.ts";
@@ -71,7 +73,7 @@ async function examine(
     await checkDisk(storage),
     ...(await catchUnreadable(
       "storage",
-      checkStorage(configuration, terminal, async (db) => {
+      checkStorage(configuration, terminal, async (db, database) => {
         if (secrets.some(({ level }) => level === "fail")) return [];
         const own = await secretsOf(configuration);
         const other = await compareSecrets(db, own);
@@ -79,6 +81,7 @@ async function examine(
         return [
           ...(await checkAnswers(db, own.seal)),
           ...(await checkRoutes(db)),
+          ...(await checkRetirements(database, own.seal)),
           ...(await checkWebhooks(db, own.seal, network)),
           ...(await checkAlertDeliveries(db, configuration)),
         ];
@@ -89,6 +92,7 @@ async function examine(
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
     ...(await checkNetwork(configuration, options.call === true)),
+    ...checkModelLife(configuration),
     ...(await names),
   ];
 }

@@ -16,7 +16,9 @@ export const CHECKS = [
   "ports",
   "public_url",
   "connections",
+  "model_life",
   "routes",
+  "retirements",
   "dns",
 ] as const;
 export type Check = (typeof CHECKS)[number];

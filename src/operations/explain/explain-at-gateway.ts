@@ -115,7 +115,7 @@ export async function recordedThere({ session, place }: Place, id: string): Prom
     candidates:
       decision.outcome === "none"
         ? null
-        : candidates.map(({ position, missing, health, paused_until: until, ...names }) => ({
+        : candidates.map(({ position, missing, health, paused_until: until, retired, ...names }) => ({
             position,
             connection: names.connection ?? "",
             provider: names.provider ?? "",
@@ -123,6 +123,7 @@ export async function recordedThere({ session, place }: Place, id: string): Prom
             missing,
             healthy: health === null ? null : health === "healthy",
             ...(until === undefined ? {} : { paused_until: until }),
+            ...(retired === undefined ? {} : { retired }),
           })),
   };
 }

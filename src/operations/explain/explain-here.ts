@@ -50,6 +50,7 @@ export async function explainHere(
     decoder: createDecoder({ ffmpeg, directory: configuration.storage.dataDir }),
     circuits: createCircuits(Date.now),
     now: () => new Date(),
+    modelClock: () => new Date(),
     chatProviders,
     prices: () => prices,
   };

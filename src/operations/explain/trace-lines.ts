@@ -22,10 +22,11 @@ export function traceLines(trace: RouteTraceView): readonly string[] {
 }
 
 function targetLine(candidate: NonNullable<RouteTraceView["candidates"]>[number]): string {
-  const { position, connection, provider, model, missing, healthy, paused_until: until } = candidate;
+  const { position, connection, provider, model, missing, healthy, paused_until: until, retired } = candidate;
   const rest = until === undefined ? "resting" : `paused manually until ${until}`;
   const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "eligible";
-  return `${position}  ${connection}  ${provider} ${model}  ${verdict}`;
+  const end = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
+  return `${position}  ${connection}  ${provider} ${model}  ${verdict}${end}`;
 }
 
 function row(name: string, text: string): string {

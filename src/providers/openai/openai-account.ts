@@ -15,9 +15,21 @@ function authorization(credential: string | null): Readonly<Record<string, strin
 
 const wire = { path: "/models", headers: authorization, listsModels: true, restrictedSays: MISSING_SCOPE } as const;
 
+/** `shutdown_date`: "The date when the model will shut down, or null if not announced" (npm openai 7.57.0, resources/models.ts). */
 export const openaiProbe = accountProbe({
   ...wire,
-  read: (body) => listModels(list.safeParse(body).data?.data),
+  listsEnds: true,
+  read: (body) => {
+    const entries = list.safeParse(body).data?.data;
+    if (entries === undefined) return undefined;
+    const models = modelsIn(
+      entries,
+      ({ id }) => id,
+      () => null,
+      ({ shutdown_date: date }) => date,
+    );
+    return { models, isWhole: true };
+  },
 });
 
 /** Together returns the list without an envelope, Ollama adds the default tag to names without one, and OpenRouter answers without a credential. */
@@ -53,7 +65,7 @@ async function findEndpoint(io: Io): Promise<AccountAnswer> {
 
 function listModels(
   entries: readonly unknown[] | undefined,
-  aliasOf?: (id: string) => string | null,
+  aliasOf: (id: string) => string | null,
 ): ListedModels | undefined {
   return entries === undefined ? undefined : { models: modelsIn(entries, ({ id }) => id, aliasOf), isWhole: true };
 }

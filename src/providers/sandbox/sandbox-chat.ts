@@ -5,6 +5,7 @@ import { anthropicChat } from "../anthropic/anthropic-chat.ts";
 import { CHAT_MODELS } from "../catalog.ts";
 import type { ChatModel, ChatPlan, ChatProvider, ChatTarget } from "../chat/chat-provider.ts";
 import { geminiChat } from "../gemini/gemini-chat.ts";
+import { withoutLife } from "../life-status.ts";
 import { openaiChat } from "../openai/openai-chat.ts";
 import { CHAT_FEATURES, CHAT_PREFERENCES, REASONING_EFFORTS } from "../../contract/features.ts";
 
@@ -35,7 +36,7 @@ export const sandboxChat: ChatProvider = {
     "simulated-chat": SIMULATED,
     ...Object.fromEntries(
       WIRES.flatMap(({ prefix, provider }) =>
-        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, model]),
+        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, withoutLife(model)]),
       ),
     ),
   },

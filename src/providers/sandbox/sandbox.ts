@@ -11,6 +11,7 @@ import { geminiAudio } from "../gemini/gemini-audio.ts";
 import { googleSpeech } from "../google-speech/google-speech.ts";
 import { openai } from "../openai/openai.ts";
 import { removeKept } from "../wire/run-remote.ts";
+import { withoutLife } from "../life-status.ts";
 import type { FeatureSupport, SpeechModel, SpeechProvider, SpeechTarget } from "../provider.ts";
 
 /** Simulated speech has no language, so no condition on language applies. */
@@ -49,7 +50,7 @@ export const sandbox: SpeechProvider = {
     "simulated-speech": SIMULATED,
     ...Object.fromEntries(
       WIRES.flatMap(({ prefix, provider }) =>
-        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, model]),
+        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, withoutLife(model)]),
       ),
     ),
   },

@@ -26,6 +26,7 @@ import * as simulatedJobs from "./0020-0039/0029-simulated-jobs.ts";
 import * as urlFetches from "./0020-0039/0030-url-fetches.ts";
 import * as providerFailures from "./0020-0039/0031-provider-failures.ts";
 import * as alerts from "./0020-0039/0033-alerts.ts";
+import * as modelLists from "./0020-0039/0035-model-lists.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -54,4 +55,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0030-url-fetches": urlFetches,
   "0031-provider-failures": providerFailures,
   "0033-alerts": alerts,
+  "0035-model-lists": modelLists,
 };

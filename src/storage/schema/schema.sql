@@ -474,6 +474,16 @@ create table key_pepper (
   constraint key_pepper_pkey PRIMARY KEY (id)
 );
 
+create table model_lists (
+  scope text not null,
+  connection text not null,
+  asked_at timestamp with time zone,
+  read_at timestamp with time zone,
+  ends jsonb not null default '{}'::jsonb,
+  constraint model_lists_pkey PRIMARY KEY (scope, connection),
+  constraint model_lists_scope_connection_fkey FOREIGN KEY (scope, connection) REFERENCES connections(scope, id) ON DELETE CASCADE
+);
+
 create table plans (
   id text not null,
   monthly_chat_tokens bigint not null,
@@ -878,6 +888,8 @@ CREATE TRIGGER connections_change_the_directory AFTER INSERT OR DELETE OR UPDATE
 
 CREATE TRIGGER jobs_guard BEFORE INSERT OR DELETE OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION jobs_guard();
 
+CREATE TRIGGER model_lists_change_the_directory AFTER INSERT OR DELETE OR UPDATE OF ends ON public.model_lists FOR EACH ROW EXECUTE FUNCTION directory_has_changed();
+
 CREATE TRIGGER prices_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.prices FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
 
 CREATE TRIGGER route_versions_fixed BEFORE DELETE OR UPDATE ON public.route_versions FOR EACH ROW EXECUTE FUNCTION route_versions_are_fixed();
@@ -957,6 +969,10 @@ create policy tenant on idempotency_slots for all to patchbay_tenant_of_patchbay
 create policy system on jobs for all to patchbay_system_of_patchbay using true with check true;
 
 create policy tenant on jobs for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on model_lists for all to patchbay_system_of_patchbay using true with check true;
+
+create policy tenant on model_lists for all to patchbay_tenant_of_patchbay using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on provider_deletions for all to patchbay_system_of_patchbay using true with check true;
 

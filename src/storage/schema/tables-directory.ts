@@ -39,6 +39,17 @@ export interface ConnectionPausesTable {
   created_at: TimeWithDefault;
 }
 
+/** What a provider's own list of models says of their ends. */
+export interface ModelListsTable {
+  scope: string;
+  connection: string;
+  /** When it was last asked for by the daily task. */
+  asked_at: TimeOrNull;
+  read_at: TimeOrNull;
+  /** Model → first day of refusal. */
+  ends: JsonWithDefault;
+}
+
 export interface RoutesTable {
   scope: string;
   id: string;

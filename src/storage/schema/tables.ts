@@ -25,6 +25,7 @@ import type {
   ConnectionPausesTable,
   ConnectionsTable,
   DirectoryStateTable,
+  ModelListsTable,
   RoutesTable,
   RouteVersionsTable,
 } from "./tables-directory.ts";
@@ -160,6 +161,7 @@ export interface Tables {
   key_pepper: KeyPepperTable;
   connections: ConnectionsTable;
   connection_pauses: ConnectionPausesTable;
+  model_lists: ModelListsTable;
   routes: RoutesTable;
   route_versions: RouteVersionsTable;
   directory_state: DirectoryStateTable;

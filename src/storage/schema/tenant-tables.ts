@@ -44,7 +44,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
   ].map(byWorkspaceId),
   // The policy of `budgets` applies inside the subquery.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
-  ...["audit_heads", "connection_pauses", "data_keys", "route_versions"].map(byScope),
+  ...["audit_heads", "connection_pauses", "data_keys", "model_lists", "route_versions"].map(byScope),
   // Shared objects that a workspace's routes may reference. A shared connection's credential is sealed with a data key that workspaces cannot read.
   ...["audio_url_domains", "connections", "routes"].map((table) => ({
     ...byScope(table),

@@ -1,0 +1,16 @@
+// Reads the apps and returns the retirement radar of one workspace, or of all for the operator [retirement.scope].
+import type { WorkspaceId } from "../../contract/ids.ts";
+import type { Database } from "../../storage/database.ts";
+import { asWorkspaceOrSystem } from "../../storage/system.ts";
+import { listRetirements, type ListServices, type Retirement } from "./list-retirements.ts";
+import { readRouteUsers } from "./route-users.ts";
+
+/** For a workspace: its own routes, and shared ones that its apps use. */
+export async function readRetirements(
+  services: ListServices & { readonly database: Database },
+  workspace: WorkspaceId | null,
+): Promise<readonly Retirement[]> {
+  const users = await asWorkspaceOrSystem(services.database, workspace, (db) => readRouteUsers(db, workspace));
+  const all = await listRetirements(services, users);
+  return workspace === null ? all : all.filter((each) => each.workspace !== null || each.apps.length > 0);
+}
