@@ -1,22 +1,68 @@
 // Generates docs/providers.md: the features of each model as declared in code [providers.declared-features]. Written by `npm run docs`.
+import { describeLife } from "../src/admin/connections/describe-life.ts";
 import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
+import type { ModelLifeView } from "../src/contract/model-life.ts";
+import { knownKinds } from "../src/directory/models-of.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-prices.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
-import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
-import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
+import type { ModelLife } from "../src/providers/model-life.ts";
+import type { FeatureSupport, ProviderKind, SpeechModel } from "../src/providers/provider.ts";
 import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
-import { accountProbes, providers } from "../src/providers/registry.ts";
+import { accountProbes, chatProviders, providers } from "../src/providers/registry.ts";
 
 /** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
 
-const LIFE_HEAD = [
-  "What was known on the day of the newest evidence [providers.model-life]. *Second-hand*: not from the provider's own page or package.",
-  "",
-  "| model | verified on | deprecated on | ends | successors | source |",
-  "|---|---|---|---|---|---|",
-];
+/** The status is that of the day of the newest evidence, so that the page does not change by itself. */
+function lifeSection(): readonly string[] {
+  const models = cataloguedModels();
+  const asOf = models.map(({ life }) => life.verified_on).reduce((a, b) => (a > b ? a : b), "");
+  return [
+    "## Life of all models",
+    "",
+    `Every built-in model, with its status on ${asOf}, the day of the newest evidence [providers.model-table]. The status of today: \`patchbay providers models --all\`.`,
+    "*Second-hand*: not from the provider's own page or package, so the target stays eligible. *Unverified*: looked for and not found.",
+    "",
+    "| model | for | status | verified on | deprecated on | ends | successors | unverified | source |",
+    "|---|---|---|---|---|---|---|---|---|",
+    ...models.map((each) => lifeRow(each)),
+    "",
+  ];
+}
+
+interface CataloguedModel {
+  readonly name: string;
+  readonly work: string;
+  readonly life: ModelLifeView;
+}
+
+/** Those of the sandbox are copies without a life. */
+export function cataloguedModels(): readonly CataloguedModel[] {
+  const adapters = { speech: providers, chat: chatProviders };
+  const newest = Math.max(...allLives().map(({ verifiedOn }) => Date.parse(verifiedOn)));
+  return knownKinds(adapters)
+    .filter((kind) => kind !== "sandbox")
+    .flatMap((kind) =>
+      modelNames(kind).map((name) => {
+        const model = { speech: providers.get(kind)?.models[name] ?? null, chat: CHAT_MODELS[kind]?.[name] ?? null };
+        const life = describeLife(model, newest);
+        if (life === null) throw new Error(`${kind}/${name} has no life`);
+        const work = [...(model.speech === null ? [] : ["audio"]), ...(model.chat === null ? [] : ["chat"])];
+        return { name: `${kind}/${name}`, work: work.join(", "), life };
+      }),
+    );
+}
+
+function modelNames(kind: ProviderKind): readonly string[] {
+  return [...new Set([...Object.keys(providers.get(kind)?.models ?? {}), ...Object.keys(CHAT_MODELS[kind] ?? {})])];
+}
+
+function allLives(): readonly ModelLife[] {
+  const speech = [...providers.values()].flatMap(({ models }) => Object.values(models));
+  const chat = Object.values(CHAT_MODELS).flatMap((models) => Object.values(models));
+  return [...speech, ...chat].flatMap(({ life }) => life ?? []);
+}
 
 export function providersPage(): string {
   const speech = [...providers.values()].flatMap(({ kind, models }) =>
@@ -63,13 +109,7 @@ export function providersPage(): string {
     ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
-    "## Life of speech models",
-    "",
-    ...LIFE_HEAD,
-    ...speech.flatMap(({ name, model: { life } }) =>
-      life === undefined || name.startsWith("sandbox/") ? [] : [lifeRow(name, life)],
-    ),
-    "",
+    ...lifeSection(),
     "### List prices of speech models",
     "",
     "In USD per hour of audio, for comparison. The gateway charges what the configuration has under `prices`, and `scribe_v2` as documented there. The price of",
@@ -87,13 +127,6 @@ export function providersPage(): string {
     `|---|${[...CHAT_FEATURES, ...CHAT_PREFERENCES].map(() => "---|").join("")}---|`,
     ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
       Object.entries(models).map(([name, model]) => chatRow(`${kind}/${name}`, model)),
-    ),
-    "",
-    "### Life of chat models",
-    "",
-    ...LIFE_HEAD,
-    ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
-      Object.entries(models).map(([name, { life }]) => lifeRow(`${kind}/${name}`, life)),
     ),
     "",
     "### List prices of chat models",
@@ -125,19 +158,34 @@ function chatRow(name: string, { features, preferences, limits }: ChatModel): st
   return `| ${[name, ...marks, limits.maxOutputTokens ?? ""].join(" | ")} |`;
 }
 
-function lifeRow(
-  name: string,
-  { verifiedOn, source, deprecatedOn = "", endsOn, redirect, replacedBy = [] }: ModelLife,
-): string {
-  const note = (end: ModelEnd): string => (end.evidence === "vendor" ? "" : ", second-hand");
+/** What could not be found is a note in brackets in the source. */
+const UNVERIFIED = /\s*\(([^()]*\bunverified\b[^()]*)\)/u;
+
+function lifeRow({ name, work, life }: CataloguedModel): string {
+  const { status, verified_on: verified, deprecated_on: deprecated, ends_on: end, redirect, replaced_by } = life;
+  const note = ({ evidence }: NonNullable<ModelLifeView["ends_on"]>): string =>
+    evidence === "vendor" ? "" : ", second-hand";
   const ends = [
-    ...(endsOn === undefined ? [] : [`${endsOn.date}${note(endsOn)}`]),
-    ...(redirect === undefined ? [] : [`from ${redirect.date} answered by ${redirect.model}${note(redirect)}`]),
+    ...(end === null ? [] : [`${end.date}${note(end)}`]),
+    ...(redirect === null ? [] : [`from ${redirect.date} answered by ${redirect.model}${note(redirect)}`]),
   ].join("; ");
-  const successors = replacedBy
+  const successors = replaced_by
     .map(({ model, lacks }) => (lacks.length === 0 ? model : `${model} (without ${lacks.join(", ")})`))
     .join("; ");
-  return `| ${[name, verifiedOn, deprecatedOn, ends, successors, source].join(" | ")} |`;
+  const source = [...new Set([life.source, ...[end, redirect].flatMap((each) => each?.source ?? [])])].join("; ");
+  const unverified = UNVERIFIED.exec(source)?.[1] ?? "";
+  const cells = [
+    name,
+    work,
+    status,
+    verified,
+    deprecated ?? "",
+    ends,
+    successors,
+    unverified,
+    source.replace(UNVERIFIED, ""),
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 function priceRow(name: string, price: ListPrice): string {

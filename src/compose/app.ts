@@ -132,8 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const alerts = openAlerts({ ...options, outbound, circuits, metrics, now, followed: () => caches });
   const accounts = openAccounts({ ...options, vacuum }, nowMs, observers(metrics, alerts));
-  const { leases, requestLog } = accounts;
-  const caches = await openCaches({ ...options, leases, circuits }, nowMs);
+  const caches = await openCaches({ ...options, leases: accounts.leases, circuits }, nowMs);
 
   const reach: Reach = {
     providers,
@@ -209,8 +208,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
     refreshDirectory: () => caches.refresh(),
-    settled: () => leases.flush(),
-    requestLog,
+    settled: () => accounts.leases.flush(),
+    requestLog: accounts.requestLog,
     usage: accounts.rollUp,
     alerts,
     askProviders: () => askDaily(parts.connectionTests, new AbortController().signal),

@@ -280,9 +280,10 @@ test("retirement.thresholds: each retirement crosses 90, 30 and 7 days once, and
   );
 });
 
-test("retirement.by-router: what was judged is remembered until the directory changes", () => {
-  let directory = directoryOf(CONNECTIONS, { calls: { targets: ["oa/whisper-1"] } });
-  const prices = createPriceBook([]);
+test("retirement.by-router: what was judged is remembered while the route and the prices are the same", () => {
+  const routes = { calls: { targets: ["oa/whisper-1"] } };
+  let directory = directoryOf(CONNECTIONS, routes);
+  let prices = createPriceBook([]);
   const judge = createRouteJudge({ directory: () => directory, prices: () => prices, chatProviders });
   const lossesNow = () => {
     const route = directory.routesOf("platform").get("calls");
@@ -291,6 +292,13 @@ test("retirement.by-router: what was judged is remembered until the directory ch
   };
   const first = lossesNow();
   assert.equal(lossesNow(), first);
-  directory = directoryOf(CONNECTIONS, { calls: { targets: ["oa/gpt-transcribe"] } });
-  assert.deepEqual(lossesNow(), []);
+  directory = directoryOf(CONNECTIONS, { ...routes, other: { targets: ["dg/nova-3"] } });
+  assert.equal(lossesNow(), first, "another route was added");
+  prices = createPriceBook([]);
+  assert.notEqual(lossesNow(), first);
+  directory = directoryOf(CONNECTIONS, { calls: { targets: ["oa/whisper-1", "oa/gpt-transcribe"] } });
+  assert.deepEqual(
+    lossesNow().map(({ feature }) => feature),
+    ["timestamps.word", "timestamps.segment", "translation"],
+  );
 });

@@ -56,7 +56,7 @@ import { realtimeToken } from "../realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
 import { quotaSection } from "../settings/app.ts";
 import { connectionSection, modelDeclaration, providerKind } from "../settings/connection.ts";
-import { purposeSection, routeSection, targetSection } from "../settings/route.ts";
+import { purposeSection, routeRequest, targetSection } from "../settings/route.ts";
 import {
   audioMember,
   KEYTERMS,
@@ -259,7 +259,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   Route: routeView,
   RouteExplanation: routeExplanation,
   RouteList: routeList,
-  RouteRequest: routeSection,
+  RouteRequest: routeRequest,
   RouteRetirement: retirementView,
   RouteRetirementList: retirementList,
   RouteTarget: targetSection,

@@ -55,11 +55,25 @@ export const LANGUAGE = "language";
 export function findLosses(route: Route, judging: Judging, probes = probesOf(route, judging)): readonly RouteLoss[] {
   const dates = datesOf(route);
   if (dates.length === 0) return [];
-  const certain = lossesBy("vendor", route, dates, probes, judging);
+  const before = routeOnDay(route, BEFORE_ALL, "vendor", judging.modelOn);
+  const delivered = probes.flatMap((probe): readonly Delivered[] => {
+    const targets = provenTargets(before, probe, BEFORE_ALL, judging);
+    return targets.length === 0 ? [] : [{ probe, targets }];
+  });
+  const certain = lossesBy("vendor", route, dates, delivered, judging);
   const known = new Set(certain.map(lossKey));
-  const reported = lossesBy("any", route, dates, probes, judging).filter((loss) => !known.has(lossKey(loss)));
+  const reported = lossesBy("any", route, dates, delivered, judging).filter((loss) => !known.has(lossKey(loss)));
   const losses = [...certain, ...reported];
   return [...losses, ...redirects(route, losses)].toSorted((left, right) => (left.date < right.date ? -1 : 1));
+}
+
+/** Earlier than every date of a model's life. */
+const BEFORE_ALL = "0001-01-01";
+
+/** A request that the route serves, with the targets that can. */
+interface Delivered {
+  readonly probe: Probe;
+  readonly targets: readonly Target[];
 }
 
 /** Probes of everything that the route's targets can do, or could do by the models that answer them later. */
@@ -75,34 +89,29 @@ export function probesOf(route: Route, { modelOn }: Pick<Judging, "modelOn">): r
 
 const lossKey = ({ date, feature, languages }: RouteLoss): string => JSON.stringify([date, feature, languages]);
 
-interface LostProbe {
-  readonly probe: Probe;
-  readonly targets: readonly Target[];
-}
-
-/** Earlier than every date of a model's life. */
-const BEFORE_ALL = "0001-01-01";
-
 function lossesBy(
   evidence: Evidence,
   route: Route,
   dates: readonly string[],
-  probes: readonly Probe[],
+  delivered: readonly Delivered[],
   judging: Judging,
 ): readonly RouteLoss[] {
-  const eligibleOn = (day: string): readonly (readonly Target[])[] => {
-    const routeThen = routeOnDay(route, day, evidence, judging.modelOn);
-    return probes.map((probe) => provenTargets(routeThen, probe, day, judging));
-  };
-  let before = eligibleOn(BEFORE_ALL);
+  let before = delivered;
   return dates.flatMap((date) => {
-    const after = eligibleOn(date);
-    const lost = probes.flatMap((probe, index): readonly LostProbe[] => {
-      const [had = [], has = []] = [before[index], after[index]];
-      return had.length > 0 && has.length === 0 ? [{ probe, targets: endingOf(route, had, date) }] : [];
+    const changing = new Set(
+      route.targets.flatMap((target) => (changeOn(target, date) === undefined ? [] : [target.position])),
+    );
+    const routeThen = routeOnDay(route, date, evidence, judging.modelOn);
+    const lost: Delivered[] = [];
+    const kept = before.flatMap((each): readonly Delivered[] => {
+      // A day takes abilities away and gives none, so only requests to a target that changes are judged again.
+      if (!each.targets.some(({ position }) => changing.has(position))) return [each];
+      const targets = provenTargets(routeThen, each.probe, date, judging);
+      if (targets.length > 0) return [{ ...each, targets }];
+      lost.push({ ...each, targets: endingOf(route, each.targets, date) });
+      return [];
     });
-    const kept = probes.filter((_probe, index) => (after[index] ?? []).length > 0);
-    before = after;
+    before = kept;
     return summarise(date, evidence === "vendor" ? "vendor" : "second_hand", lost, kept);
   });
 }
@@ -174,11 +183,11 @@ function endingOf(route: Route, targets: readonly Target[], date: string): reado
 function summarise(
   date: string,
   evidence: RouteLoss["evidence"],
-  lost: readonly LostProbe[],
-  kept: readonly Probe[],
+  lost: readonly Delivered[],
+  kept: readonly Delivered[],
 ): readonly RouteLoss[] {
   const lostProbes = new Set(lost.map(({ probe }) => probe));
-  const keptFeatures = new Set(kept.map(({ feature }) => feature));
+  const keptFeatures = new Set(kept.map(({ probe }) => probe.feature));
   const byFeature = Map.groupBy(lost, ({ probe }) => probe.feature);
   const isWhole = (feature: string): boolean => byFeature.has(feature) && !keptFeatures.has(feature);
   const silent = new Set((byFeature.get(TRANSCRIPTION) ?? []).flatMap(({ probe }) => probe.languages));
@@ -214,7 +223,7 @@ function summarise(
 
 /** Everything of the capability that is lost in all languages, the capability first. */
 function lostWith(
-  byFeature: ReadonlyMap<string, readonly LostProbe[]>,
+  byFeature: ReadonlyMap<string, readonly Delivered[]>,
   capability: Capability,
   isWhole: (feature: string) => boolean,
 ): readonly string[] {
@@ -223,12 +232,12 @@ function lostWith(
     .map(([feature]) => feature);
 }
 
-function capabilityOf(group: readonly LostProbe[]): Capability {
+function capabilityOf(group: readonly Delivered[]): Capability {
   return group[0]?.probe.kind === "chat" ? "chat" : "audio_input";
 }
 
 /** The features of a purpose's request, which is lost with each of them. */
-function partsOf(group: readonly LostProbe[]): readonly string[] {
+function partsOf(group: readonly Delivered[]): readonly string[] {
   const probe = group[0]?.probe;
   return probe?.kind === "audio" && probe.parts !== undefined ? [TRANSCRIPTION, ...probe.parts] : [];
 }

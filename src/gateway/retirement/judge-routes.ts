@@ -1,5 +1,6 @@
-// What each route of the current directory loses, judged as a workspace with or without a plan sees it [retirement.view]. Answers are remembered until the
-// directory or the prices change: they do not depend on the day.
+// What each route of the current directory loses, judged as a workspace with or without a plan sees it [retirement.view]. Answers do not depend on the
+// day, and are remembered while route and prices are the same.
+import { createHash } from "node:crypto";
 import { partsOfKey } from "../../directory/account-key.ts";
 import type { Directory, DirectoryScope, StoredTarget } from "../../directory/snapshot.ts";
 import type { PurposeDefaults, Route } from "../../routing/types.ts";
@@ -8,7 +9,7 @@ import { chatPlanner } from "../chat/plan-chat.ts";
 import type { GatewayServices } from "../services.ts";
 import { findLosses, type Judging, probesOf, type RouteLoss } from "./find-losses.ts";
 import { purposeProbe } from "./probes.ts";
-import type { ModelOn } from "./route-on-day.ts";
+import { answeringModels, datesOf, type ModelOn } from "./route-on-day.ts";
 
 export type JudgeServices = Pick<GatewayServices, "chatProviders" | "directory" | "prices">;
 
@@ -24,31 +25,41 @@ export interface RouteJudge {
 }
 
 export function createRouteJudge(services: JudgeServices): RouteJudge {
-  let remembered = new Map<string, readonly RouteLoss[]>();
-  let directory: unknown = null;
-  let prices: unknown = null;
+  let snapshot: object | null = null;
+  let prices: object | null = null;
+  let current = new Map<string, readonly RouteLoss[]>();
+  let previous: typeof current = new Map();
+
+  /** A change of the directory seldom changes a route: the answers of the snapshot before are kept for one more. */
+  const follow = (): void => {
+    if (snapshot === services.directory() && prices === services.prices()) return;
+    previous = prices === services.prices() ? current : new Map();
+    current = new Map();
+    snapshot = services.directory();
+    prices = services.prices();
+  };
+
   return {
     lossesOf: (view, route, defaults) => {
-      if (directory !== services.directory() || prices !== services.prices()) {
-        remembered = new Map();
-        directory = services.directory();
-        prices = services.prices();
-      }
-      const unique = [...new Map(defaults.map((each) => [JSON.stringify(each), each]))].toSorted(byFirst);
-      const key = JSON.stringify([view, route.id, unique.map(([text]) => text)]);
-      const known = remembered.get(key);
-      if (known !== undefined) return known;
+      if (datesOf(route).length === 0) return [];
+      follow();
       const judging = judgingFor(services, view);
-      const probes = [...probesOf(route, judging), ...unique.map(([, each]) => purposeProbe(each))];
-      const losses = findLosses(route, judging, probes);
-      remembered.set(key, losses);
+      const unique = [...new Map(defaults.map((each) => [JSON.stringify(each), each])).values()];
+      const key = keyOf(view, route, unique, judging.modelOn);
+      const known = current.get(key) ?? previous.get(key);
+      const losses = known ?? findLosses(route, judging, [...probesOf(route, judging), ...unique.map(purposeProbe)]);
+      current.set(key, losses);
       return losses;
     },
   };
 }
 
-function byFirst([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
-  return left < right ? -1 : 1;
+/** Everything that the losses of a route depend on, except the prices. */
+function keyOf({ hasPlan }: View, route: Route, defaults: readonly PurposeDefaults[], modelOn: ModelOn): string {
+  const answering = route.targets.map((target) => answeringModels(target, modelOn));
+  return createHash("sha256")
+    .update(JSON.stringify([hasPlan, route, answering, defaults]))
+    .digest("base64");
 }
 
 /** The functions with which requests are routed, on a clock that shows a given day. */
