@@ -39,6 +39,8 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("error_event"), afterContent }),
   z.strictObject({ kind: z.literal("no_finish") }),
   z.strictObject({ kind: z.literal("pace"), ms: z.int().min(0).max(60_000) }),
+  // Another model answers under the asked name, in protocols whose answers report it.
+  z.strictObject({ kind: z.literal("other_model"), name: z.string().min(1) }),
   z.strictObject({ kind: z.literal("drop"), feature: z.enum(DROPPABLE) }),
   z.strictObject({ kind: z.literal("unfinished"), polls: z.int().min(1) }),
   z.strictObject({ kind: z.literal("run_error"), message: z.string().min(1) }),
@@ -139,6 +141,7 @@ export function createFaultBook(): FaultBook {
         duration: null as number | "NaN" | null,
         unfinishedPolls: 0,
         runError: null as string | null,
+        otherModel: null as string | null,
         delayMs: 0,
         isCut: false,
         stream: { fault: null as StreamFault | null, paceMs: 0 },
@@ -184,6 +187,7 @@ interface Accumulator {
   duration: number | "NaN" | null;
   unfinishedPolls: number;
   runError: string | null;
+  otherModel: string | null;
   delayMs: number;
   isCut: boolean;
   readonly stream: { fault: StreamFault | null; paceMs: number };
@@ -226,6 +230,9 @@ function apply(fault: Exclude<Fault, ReplacingFault>, trouble: Accumulator): voi
       break;
     case "run_error":
       trouble.runError = fault.message;
+      break;
+    case "other_model":
+      trouble.otherModel = fault.name;
       break;
   }
 }

@@ -91,9 +91,10 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
   const { model } = verdict.chat;
   if (!model.startsWith("claude-") || isRetired("anthropic", model, input.nowMs)) return refuse(404, `model: ${model}`);
   const simulated = simulateChat(verdict.asked, alteration);
-  return verdict.chat.stream === true
-    ? streamed(verdict.chat, simulated, requestId)
-    : jsonAnswer(200, buildMessage(verdict.chat, simulated), headersOf(requestId));
+  const chat = { ...verdict.chat, model: alteration.otherModel ?? model };
+  return chat.stream === true
+    ? streamed(chat, simulated, requestId)
+    : jsonAnswer(200, buildMessage(chat, simulated), headersOf(requestId));
 }
 
 /** If both are present, `x-api-key` counts. */

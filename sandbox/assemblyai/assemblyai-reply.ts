@@ -57,7 +57,7 @@ function resultOf(run: Run, facts: { durationSeconds: number; channels: number }
       .trim(),
     confidence: CONFIDENCE,
     audio_duration: alteration.duration ?? Math.round(facts.durationSeconds),
-    speech_model_used: drops.has("model") ? otherThan(asked.model) : asked.model,
+    speech_model_used: alteration.otherModel ?? (drops.has("model") ? otherThan(asked.model) : asked.model),
     language_code: drops.has("language") ? null : language,
     language_confidence: asked.options.language_detection === true ? CONFIDENCE : null,
     ...(isMultichannel ? { audio_channels: channels.length } : {}),

@@ -74,10 +74,10 @@ function sessionOf(
   asked: DeepgramAsked,
   samples: SampleRate | null,
   requestId: string,
-  { drops, isEmpty, duration }: Alteration,
+  { drops, isEmpty, duration, otherModel }: Alteration,
 ): LiveSession {
   const isMultichannel = asked.isMultichannel && !drops.has("multichannel");
-  const model = drops.has("model") ? "nova-2" : asked.model;
+  const model = otherModel ?? (drops.has("model") ? "nova-2" : asked.model);
   const modelUuid = randomUUID();
   const about = {
     request_id: requestId,

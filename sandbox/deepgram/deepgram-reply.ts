@@ -51,7 +51,7 @@ function metadataOf(
   { asked, facts, requestId, sha256, alteration }: ReplyFacts,
   channels: number,
 ): Record<string, unknown> {
-  const model = alteration.drops.has("model") ? "nova-2-general" : asked.model;
+  const model = alteration.otherModel ?? (alteration.drops.has("model") ? "nova-2-general" : asked.model);
   const [, family = model, variant = "general"] = /^(nova-\d|nova|enhanced|base)(?:-(.+))?$/.exec(model) ?? [];
   const uuid = uuidFor(model);
   return {

@@ -88,7 +88,7 @@ async function generate(input: WireInput, alteration: Alteration): Promise<WireA
       totalTokenCount: tokens + channel.words.length,
       promptTokensDetails: [{ modality: "AUDIO", tokenCount: tokens }],
     },
-    modelVersion: answeringModel(model, input.nowMs),
+    modelVersion: alteration.otherModel ?? answeringModel(model, input.nowMs),
     responseId: input.requestId,
   });
 }
@@ -167,7 +167,7 @@ async function interact(input: WireInput, alteration: Alteration): Promise<WireA
   return jsonAnswer(200, {
     id: input.requestId,
     object: "interaction",
-    model,
+    model: alteration.otherModel ?? model,
     status: "completed",
     steps: [
       {

@@ -55,7 +55,7 @@ function answer(input: WireInput, alteration: Alteration): WireAnswer {
   const verdict = judgeGemini(input.json, model);
   if (!verdict.ok) return googleError(400, verdict.message);
   const simulated = simulateChat(verdict.asked, alteration);
-  const answering = answeringModel(model, input.nowMs);
+  const answering = alteration.otherModel ?? answeringModel(model, input.nowMs);
   if (method === "generateContent") return jsonAnswer(200, buildResponse(simulated, answering));
   const fragments = fragmentsOf(simulated, answering);
   // Without `alt=sse` a stream is one JSON array.

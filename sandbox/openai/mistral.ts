@@ -56,7 +56,7 @@ export async function mistralAnswer(input: WireInput, alteration: Alteration): P
     });
   const channel = simulateMixed(facts, alteration);
   return jsonAnswer(200, {
-    model: valueOf(fields, "model"),
+    model: alteration.otherModel ?? valueOf(fields, "model"),
     text: channel.text,
     language: alteration.drops.has("language") ? null : valueOf(fields, "language"),
     segments: entries(channel, fields, alteration),

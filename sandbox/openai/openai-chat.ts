@@ -76,9 +76,10 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
       message: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
     });
   const simulated = simulateChat(verdict.asked, alteration);
-  return verdict.chat.stream === true
-    ? streamed(verdict.chat, simulated, requestId)
-    : jsonAnswer(200, buildCompletion(verdict.chat, simulated), openAiHeaders(requestId));
+  const chat = { ...verdict.chat, model: alteration.otherModel ?? verdict.chat.model };
+  return chat.stream === true
+    ? streamed(chat, simulated, requestId)
+    : jsonAnswer(200, buildCompletion(chat, simulated), openAiHeaders(requestId));
 }
 
 const COMPATIBLE_MODEL: OpenAiChatModel = {

@@ -42,6 +42,8 @@ export interface Alteration {
   /** Polled runs: how many polls find the run unfinished, and what it then fails with. */
   readonly unfinishedPolls: number;
   readonly runError: string | null;
+  /** The model that answers under the name of the asked one. */
+  readonly otherModel: string | null;
 }
 
 /** The requests of a run, for providers with asynchronous runs, and credential tests. Most protocols have only `submit`. */

@@ -49,7 +49,7 @@ export interface OpenAlertsOptions {
 export interface Alerts {
   /** Observers: they only remember, and never throw. */
   readonly recorded: (record: Pick<RequestRecord, "code" | "appId">) => void;
-  readonly substituted: (substitution: Substitution) => void;
+  readonly modelSubstituted: (substitution: Substitution) => void;
   /** Looks at every source and delivers what is due, now. For tests. */
   readonly runNow: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -107,7 +107,7 @@ export function openAlerts(options: OpenAlertsOptions): Alerts {
     recorded: (record) => {
       if (wantsBudgets) budgets.recorded(record);
     },
-    substituted: (substitution) => {
+    modelSubstituted: (substitution) => {
       if (wantsSubstitutions) substitutions.observe(substitution);
     },
     runNow: async () => {

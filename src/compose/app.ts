@@ -83,7 +83,7 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
-  readonly alerts: Pick<Alerts, "runNow" | "substituted">;
+  readonly alerts: Pick<Alerts, "runNow">;
   /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
   askProviders(): Promise<number>;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
@@ -106,9 +106,21 @@ function startDailyQuestion({ modelLife }: Configuration, tests: ConnectionTestS
     : [];
 }
 
-/** Both read every record of a request. */
-function observers(...all: readonly Pick<Telemetry, "recorded">[]): Pick<Telemetry, "recorded"> {
-  return { recorded: (record) => all.forEach((each) => each.recorded(record)) };
+type Observed = Pick<Telemetry, "recorded" | "modelSubstituted">;
+
+/** Telemetry that alerts listen to, too. */
+function observedBy(alerts: Observed, metrics: Telemetry): Telemetry {
+  return {
+    ...metrics,
+    recorded: (record) => {
+      metrics.recorded(record);
+      alerts.recorded(record);
+    },
+    modelSubstituted: (seen) => {
+      metrics.modelSubstituted(seen);
+      alerts.modelSubstituted(seen);
+    },
+  };
 }
 
 function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Accounting {
@@ -128,10 +140,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
+  const telemetry = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
+  const alerts = openAlerts({ ...options, outbound, circuits, metrics: telemetry, now, followed: () => caches });
+  const metrics = observedBy(alerts, telemetry);
   const vacuum = createDirtyTask(() => vacuumPurged(database));
-  const alerts = openAlerts({ ...options, outbound, circuits, metrics, now, followed: () => caches });
-  const accounts = openAccounts({ ...options, vacuum }, nowMs, observers(metrics, alerts));
+  const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const caches = await openCaches({ ...options, leases: accounts.leases, circuits }, nowMs);
 
   const reach: Reach = {

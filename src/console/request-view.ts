@@ -140,8 +140,13 @@ function tokensText({ input_tokens: tokensIn, output_tokens: tokensOut, usage_so
 
 function proofOf({ receipts }: RecordedAttemptView): Node | string {
   if (receipts.length === 0) return "–";
-  const items = receipts.map(({ feature, grade, delivered }) =>
-    element("li", {}, mark(delivered ? "good" : "bad", `${feature}: ${delivered ? grade : "not delivered"}`)),
+  const items = receipts.map((receipt) =>
+    element("li", {}, mark(receipt.delivered ? "good" : "bad", `${receipt.feature}: ${proofText(receipt)}`)),
   );
   return element("ul", { class: "plain" }, ...items);
+}
+
+function proofText({ grade, delivered, answered }: RecordedAttemptView["receipts"][number]): string {
+  if (answered === undefined) return delivered ? grade : "not delivered";
+  return delivered ? `${grade}, ${answered}` : `answered by ${answered}`;
 }

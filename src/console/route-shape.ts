@@ -34,6 +34,7 @@ export const NEW_ROUTE: Definition = {
   accept_weak: [],
   split_long_audio: false,
   translate_via_chat: false,
+  require_exact_model: false,
 };
 
 export const NEW_TARGET: Target = {
@@ -100,4 +101,9 @@ export const SWITCHES = [
     "It is split at pauses and the transcripts are joined.",
   ],
   ["translate_via_chat", "Translate with a chat target if no audio target can", "Translates the transcript."],
+  [
+    "require_exact_model",
+    "Require the exact model",
+    "An answer by another model is withheld and the next target is tried. Dated snapshots are the same model.",
+  ],
 ] as const;

@@ -81,6 +81,19 @@ export const FAULTS: Readonly<Record<FaultKind, FaultWords>> = {
       },
     ],
   },
+  other_model: {
+    title: "Another model",
+    says: "Another model answers under the requested name, if the protocol reports one.",
+    fields: [
+      {
+        kind: "text",
+        name: "failure.name",
+        label: "Model that answers",
+        placeholder: "gemini-3.6-flash",
+        isRequired: true,
+      },
+    ],
+  },
 };
 
 export const FAULT_CHOICES: readonly Choice[] = Object.entries(FAULTS).map(([kind, { title }]) => [kind, title]);
@@ -129,5 +142,6 @@ export function wordsOf(failure: Failure): string {
     return `HTTP ${failure.status}${wait}`;
   }
   if (failure.kind === "delay") return `${title}, ${failure.ms} ms later`;
+  if (failure.kind === "other_model") return `${title}: ${failure.name}`;
   return failure.kind === "drop" ? `${title}: ${DROPS[failure.feature]}` : title;
 }

@@ -74,8 +74,20 @@ export const recordedAttempt = z.strictObject({
   output_tokens: z.int().min(0).nullable(),
   usage_source: z.enum(["reported", "estimated"]).nullable(),
   receipts: z
-    .array(z.strictObject({ feature: z.string(), grade: z.string(), delivered: z.boolean() }))
-    .describe("Receipts: proof that required features were delivered (grades: `shown`, `echoed`, `sent`)."),
+    .array(
+      z.strictObject({
+        feature: z.string(),
+        grade: z.string(),
+        delivered: z.boolean(),
+        answered: z
+          .string()
+          .describe(`Of \`model\`: the model that the answer reports. The one asked is \`model\` of the call. ${NAMES}`)
+          .optional(),
+      }),
+    )
+    .describe(
+      "Receipts: proof that required features were delivered, and which model answered (grades: `shown`, `echoed`, `sent`). `model` that was not delivered is an answer by another model.",
+    ),
   provider_error: z
     .strictObject({
       status: z.int().describe("HTTP status of its answer."),

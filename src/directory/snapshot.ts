@@ -124,7 +124,11 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     routesOf,
     scopes: new Set([...rows.accounts, ...rows.routes].map(({ scope }) => scope)),
     ownsRoute: (scope, id) => rows.routes.some((row) => row.scope === scope && row.id === id),
-    targetOf: (scope, stored, position) => buildTarget(stored, position, visibleTo(scope, accounts), providers),
+    targetOf: (scope, stored, position) => {
+      const built = buildTarget(stored, position, visibleTo(scope, accounts), providers);
+      // Only for decisions, which the exact model does not change.
+      return built === null ? null : { ...built, requiresExactModel: false };
+    },
     contextOf: (workspace, app, own) => {
       const routes = routesOf(workspace);
       const route = (id: string | null): Route => (id === null ? undefined : routes.get(id)) ?? emptyRoute(id ?? "");
@@ -163,7 +167,10 @@ function buildRoute(
   accountOf: AccountOf,
   providers: Adapters,
 ): Route {
-  const targets = stored.targets.flatMap((target, index) => buildTarget(target, index + 1, accountOf, providers) ?? []);
+  const targets = stored.targets.flatMap((target, index): readonly Target[] => {
+    const built = buildTarget(target, index + 1, accountOf, providers);
+    return built === null ? [] : [{ ...built, requiresExactModel: stored.requireExactModel }];
+  });
   return {
     id,
     version,
@@ -181,7 +188,12 @@ function buildRoute(
 export type StoredTarget = StoredRoute["targets"][number];
 
 /** Null: the scope has no such connection. */
-function buildTarget(target: StoredTarget, position: number, accountOf: AccountOf, providers: Adapters): Target | null {
+function buildTarget(
+  target: StoredTarget,
+  position: number,
+  accountOf: AccountOf,
+  providers: Adapters,
+): Omit<Target, "requiresExactModel"> | null {
   const found = accountOf(target.connection);
   if (found === undefined) return null;
   const { account, ownership } = found;

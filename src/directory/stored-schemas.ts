@@ -35,6 +35,7 @@ export const storedRoute = z.object({
   acceptWeak: z.array(z.enum(FEATURES)).default([]),
   translateViaChat: flag,
   splitLongAudio: flag,
+  requireExactModel: flag,
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 

@@ -77,6 +77,7 @@ function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: str
     purpose: reservation.purpose ?? null,
     price: reservation.price === null ? null : storePrice(reservation.price),
     outcome: settlement.outcome,
+    receipts: settlement.receipts,
     provider_failure: settlement.providerFailure ?? null,
     usage_source: settlement.usage?.source ?? null,
     lease_id: leaseId,

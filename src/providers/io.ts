@@ -1,6 +1,7 @@
 // The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { CachedValue } from "./memory.ts";
+import type { Receipt } from "./receipt.ts";
 import type { ProviderFailure } from "./wire/provider-failure.ts";
 import type { WireReply } from "./wire/wire-reply.ts";
 
@@ -36,6 +37,8 @@ interface ProviderErrorOptions {
   readonly reason?: string | undefined;
   /** The provider's own description, which goes only to the request's record. */
   readonly provider?: ProviderFailure | undefined;
+  /** Receipts of the withheld answer that are recorded with the attempt. */
+  readonly receipts?: readonly Receipt[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -45,6 +48,7 @@ export class ProviderError extends Error {
   readonly status: number | null;
   readonly retryAfterSeconds: number | null;
   readonly reason: string | null;
+  readonly receipts: readonly Receipt[];
   /** Private, so that a logger that prints the error does not print the provider's text. */
   readonly #provider: ProviderFailure | null;
 
@@ -57,6 +61,7 @@ export class ProviderError extends Error {
     this.status = options.status ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.reason = options.reason ?? null;
+    this.receipts = options.receipts ?? [];
     this.#provider = options.provider ?? null;
   }
 
@@ -67,12 +72,25 @@ export class ProviderError extends Error {
 
 /** The same failure with another kind, if its meaning is known better. `step` is used if it has no reason of its own. */
 export function asKind(error: ProviderError, kind: FailureKind, step?: string): ProviderError {
-  const { status, retryAfterSeconds, reason, provider } = error;
+  const { status, retryAfterSeconds, reason, provider, receipts } = error;
   return new ProviderError(kind, {
     status: status ?? undefined,
     retryAfterSeconds: retryAfterSeconds ?? undefined,
     reason: reason ?? step,
     provider: provider ?? undefined,
+    receipts,
+  });
+}
+
+/** The same failure with the provider's own reason. */
+export function withProvider(error: ProviderError, provider: ProviderFailure): ProviderError {
+  const { kind, status, retryAfterSeconds, reason, receipts } = error;
+  return new ProviderError(kind, {
+    status: status ?? undefined,
+    retryAfterSeconds: retryAfterSeconds ?? undefined,
+    reason: reason ?? undefined,
+    provider: error.provider ?? provider,
+    receipts,
   });
 }
 

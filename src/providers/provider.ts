@@ -7,9 +7,11 @@ import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
 import type { ModelLife } from "./model-life.ts";
+import type { Receipt } from "./receipt.ts";
 import type { JsonReply } from "./wire/read-reply.ts";
 
 export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
+export type { Receipt } from "./receipt.ts";
 
 /** How well a model supports one feature. `weak` counts only if the route lists the feature in `accept_weak`. */
 export interface FeatureSupport {
@@ -168,13 +170,6 @@ export interface ProviderTranscript {
   readonly providerSeconds: number | null;
   readonly providerRequestId: string | null;
   readonly receipts: readonly Receipt[];
-}
-
-/** Evidence, per required feature, that it was delivered [providers.receipts]. `delivered: false` fails the target. */
-export interface Receipt {
-  readonly feature: Feature | "model" | "language";
-  readonly grade: ReceiptGrade;
-  readonly delivered: boolean;
 }
 
 export type RemotePoll =

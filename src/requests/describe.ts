@@ -160,6 +160,11 @@ function outcomeOf(calls: readonly AttemptRow[], isEligible: boolean): RecordedC
   return last.outcome === "succeeded" ? "served" : "failed";
 }
 
+/** For the operator, who may see everything that is recorded of a call. */
+export function describeCalls(attempts: readonly AttemptRow[]): readonly RecordedAttemptView[] {
+  return attempts.map((attempt) => describeAttempt(attempt, "all"));
+}
+
 function describeAttempt(attempt: AttemptRow, visibility: Visibility): RecordedAttemptView {
   const { connection, provider, model } = attempt;
   return {
@@ -178,7 +183,9 @@ function describeAttempt(attempt: AttemptRow, visibility: Visibility): RecordedA
     input_tokens: attempt.input_tokens === null ? null : Number(attempt.input_tokens),
     output_tokens: attempt.output_tokens === null ? null : Number(attempt.output_tokens),
     usage_source: attempt.usage_source,
-    receipts: (attempt.receipts ?? []) as RecordedAttemptView["receipts"],
+    receipts: ((attempt.receipts ?? []) as readonly StoredReceipt[]).map((receipt) =>
+      describeReceipt(receipt, visibility),
+    ),
     ...(visibility === "positions"
       ? {}
       : {
@@ -189,6 +196,18 @@ function describeAttempt(attempt: AttemptRow, visibility: Visibility): RecordedA
           provider_error: describeFailure(attempt.provider_failure as StoredFailure | null, visibility),
         }),
   };
+}
+
+/** The receipt as stored with the attempt (`providers/receipt.ts`). */
+type StoredReceipt = RecordedAttemptView["receipts"][number];
+
+/** The model's name belongs to the names of the provider. */
+function describeReceipt(
+  { feature, grade, delivered, answered }: StoredReceipt,
+  visibility: Visibility,
+): RecordedAttemptView["receipts"][number] {
+  const isShown = answered !== undefined && visibility !== "positions";
+  return { feature, grade, delivered, ...(isShown ? { answered } : {}) };
 }
 
 /** The failure as stored with the attempt (`providers/wire/provider-failure.ts`). */

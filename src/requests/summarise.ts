@@ -5,7 +5,12 @@ type UnsummarisedRecord = Omit<RequestRecordView, "summary">;
 
 export function summarise(record: UnsummarisedRecord): string {
   if (record.idempotency.replayed) return "Answered with the stored answer of its Idempotency-Key; nothing was called.";
-  const sentences = [opening(record), ...failures(record.attempts), ...skippedTargets(record)];
+  const sentences = [
+    opening(record),
+    ...failures(record.attempts),
+    ...otherModels(record.attempts),
+    ...skippedTargets(record),
+  ];
   return sentences.join(" ");
 }
 
@@ -39,6 +44,16 @@ function failures(attempts: readonly RecordedAttemptView[]): readonly string[] {
       `${capital(nameOf(attempt))} ${outcome === "unknown" ? "ended with an unknown outcome" : outcome === "aborted" ? "was stopped" : `failed (${words(outcome.slice("failed:".length))})`}.`,
     ];
   });
+}
+
+function otherModels(attempts: readonly RecordedAttemptView[]): readonly string[] {
+  return attempts.flatMap((attempt) =>
+    attempt.receipts.flatMap(({ feature, delivered, answered }) =>
+      feature === "model" && !delivered
+        ? [`${capital(nameOf(attempt))} answered with ${answered ?? "another model"}.`]
+        : [],
+    ),
+  );
 }
 
 function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly string[] {

@@ -27,6 +27,8 @@ export interface Target {
   readonly settings: Readonly<Record<string, unknown>>;
   /** For chat: the longest wait for the first content. */
   readonly firstContentTimeoutMs: number;
+  /** Set by its route: an answer by another model is a failed receipt [routing.exact-model]. */
+  readonly requiresExactModel: boolean;
   readonly profileSettings: { readonly [P in Profile]?: Readonly<Record<string, unknown>> };
 }
 

@@ -102,7 +102,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 }
 
-function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
+function countCalls(registry: MetricRegistry): Pick<Metrics, "called" | "modelSubstituted"> {
   const attempts = registry.counter("svc_upstream_attempts_total", "Calls to providers.", [
     "provider",
     "model",
@@ -119,6 +119,11 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
     "operation",
     "reason",
   ]);
+  const substitutions = registry.counter(
+    "svc_model_substitutions_total",
+    "Answers by another model than the one asked.",
+    ["provider", "model", "operation", "outcome"],
+  );
   const billed = ["provider", "model", "billing"];
   const audio = registry.counter("svc_audio_seconds_total", "Audio that providers answered for.", billed);
   const cost = registry.counter("svc_cost_usd_total", "What apps were charged.", billed);
@@ -139,6 +144,14 @@ function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
     }
   };
   return {
+    // Not by the name that answered: a server may write any.
+    modelSubstituted: ({ provider, asked, isWorkspaceOwned, operation, isRefused }) =>
+      substitutions.add([
+        provider,
+        isWorkspaceOwned ? WORKSPACE_MODEL : asked,
+        operation,
+        isRefused ? "withheld" : "used",
+      ]),
     called: (seen) => {
       const { provider, operation, outcome, spent } = seen;
       const model = seen.isWorkspaceOwned ? WORKSPACE_MODEL : seen.model;

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
 import { alertDestinations } from "../../src/alerts/destinations.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { HELLO, postChat } from "../harness/chat-client.ts";
 import { postForm } from "../harness/client.ts";
 import { configurationWith } from "../harness/configuration.ts";
 import { KEY, OTHER_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -62,11 +63,11 @@ test("alerts.budget-exhausted, alerts.once-an-hour, alerts.secrecy: who pays hea
   const { gateway, internet, received, secrets } = await openGateway(t);
   const { status } = await postForm(gateway.origin);
   assert.equal(status, 402);
-  await recordWritten(gateway);
-  await gateway.app.alerts.runNow();
+  // The record of a request is complete a moment after its answer.
+  while (received("acme").length === 0) await report(gateway);
   assert.equal((await postForm(gateway.origin)).status, 402);
   await recordWritten(gateway);
-  await gateway.app.alerts.runNow();
+  await report(gateway);
   const expected = [["budget_exhausted", "acme"]];
   assert.deepEqual([received("acme"), received("operator"), received("other")], [expected, expected, []]);
   assert.equal(secrets["acme"], ACME_SECRET);
@@ -76,7 +77,7 @@ test("alerts.budget-exhausted, alerts.once-an-hour, alerts.secrecy: who pays hea
   t.after(() => restarted.close());
   assert.equal((await postForm(restarted.origin)).status, 402);
   await recordWritten(restarted);
-  await restarted.app.alerts.runNow();
+  await report(restarted);
   assert.deepEqual(received("acme"), expected);
 
   const { text } = await scrape(gateway.adminOrigin);
@@ -101,14 +102,14 @@ test("alerts.jobs-failing, alerts.workspace: failed jobs are reported to their w
   };
   const expected = [["jobs_failing", "other"]];
   await fail();
-  await gateway.app.alerts.runNow();
-  await gateway.app.alerts.runNow();
+  await report(gateway);
+  await report(gateway);
   assert.deepEqual([received("other"), received("operator"), received("acme")], [expected, expected, []]);
   await shiftClock(gateway.database, 3_601);
-  await gateway.app.alerts.runNow();
+  await report(gateway);
   assert.deepEqual(received("other"), expected, "no job failed since");
   await fail();
-  await gateway.app.alerts.runNow();
+  await report(gateway);
   assert.deepEqual(received("other"), [...expected, ...expected]);
 });
 
@@ -142,8 +143,8 @@ test("alerts.retirement: a loss is reported to the operator at 90, 30 and 7 days
     const before = losses().length;
     const modelClock = () => new Date(`${day}T12:00:00Z`);
     const gateway = await startGateway({ file: ending, network: internet, existing: first, modelClock });
-    await gateway.app.alerts.runNow();
-    await gateway.app.alerts.runNow();
+    await report(gateway);
+    await report(gateway);
     await gateway.close();
     for (const { details } of losses().slice(before)) reported.push(`${day} ${String(details["days_left"])}`);
   }
@@ -159,6 +160,46 @@ test("alerts.retirement: a loss is reported to the operator at 90, 30 and 7 days
   );
   assert.deepEqual(own.received, [], "the operator alone is told");
 });
+
+test("alerts.model-substitution: an answer by another model is reported to the operator, once a day", async (t) => {
+  const internet = pretendInternet();
+  const operator = await startReceiver(t, internet, "operator.example");
+  const gateway = await startGateway({
+    file: (sandbox) => ({
+      ...configurationWith(sandbox, {
+        scopes: ["chat"],
+        routes: { chat: "oa/gpt-4o" },
+        apps: { notes: { key: KEY } },
+      }),
+      alerts: [{ url: OPERATOR_URL, events: ["model_substitution"] }],
+    }),
+    network: internet,
+  });
+  t.after(() => gateway.close());
+  const secret = alertDestinations(gateway.configuration, PEPPER)[0]?.secret ?? "";
+  const substitute = async () => {
+    gateway.sandbox.addFault({ wire: "openai", fault: { kind: "other_model", name: "gpt-4o-mini" }, times: 1 });
+    assert.equal((await postChat(gateway.origin, { messages: HELLO }, { key: KEY })).status, 200);
+    await report(gateway);
+  };
+  await substitute();
+  await substitute();
+  const causes = () => alertsOf(operator, secret).map(({ cause, summary }) => [cause, summary]);
+  const expected = ["model_substitution/oa/gpt-4o/gpt-4o-mini", "oa answered gpt-4o with gpt-4o-mini."];
+  assert.deepEqual(causes(), [expected]);
+  await shiftClock(gateway.database, 86_401);
+  await substitute();
+  assert.deepEqual(causes(), [expected, expected]);
+});
+
+/** Reports what there is, until it is delivered: the gateway's own timers, or another process, may be delivering it already. */
+async function report({ app, database }: TestGateway): Promise<void> {
+  for (let pending = true; pending; ) {
+    await app.alerts.runNow();
+    const waiting = database.db.selectFrom("alert_deliveries").select("id").where("state", "=", "pending");
+    pending = (await waiting.executeTakeFirst()) !== undefined;
+  }
+}
 
 /** The record of a request is complete a moment after its answer. */
 async function recordWritten({ app }: TestGateway): Promise<void> {

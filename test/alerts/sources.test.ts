@@ -271,21 +271,44 @@ test("alerts.disk-low: a disk below the limit is reported by machine and directo
   ]);
 });
 
-test("alerts.model-substitution: observed pairs are reported by connection and models with their calls, once each", async () => {
+test("alerts.model-substitution: observed pairs are reported by account and models with their calls, once each; test keys are not", async () => {
   const source = createSubstitutionSource(() => NOW);
-  const seen = { connection: "gm", askedModel: "gemini-2", answeredModel: "gemini-3" };
-  for (const workspaceId of [brand("workspace", tenant.workspaceId), null]) source.observe({ ...seen, workspaceId });
-  source.observe({ ...seen, askedModel: "gemini-1", workspaceId: null });
+  const other = await makeTenant(database);
+  const seen = {
+    workspaceId: brand("workspace", tenant.workspaceId),
+    connection: "gm",
+    isWorkspaceOwned: false,
+    asked: "gemini-2",
+    answered: "gemini-3",
+    isRefused: false,
+    testMode: false,
+  };
+  source.observe(seen);
+  source.observe({ ...seen, workspaceId: brand("workspace", other.workspaceId) });
+  source.observe({ ...seen, asked: "gemini-1", isRefused: true });
+  source.observe({ ...seen, isWorkspaceOwned: true });
+  source.observe({ ...seen, asked: "gemini-0", testMode: true });
   const read = () => source.read((ids) => readWorkspaces(database.db, ids));
   const alerts = await read();
   assert.deepEqual(
     alerts.map(({ cause, workspace, summary, details }) => [cause, workspace?.slug ?? null, summary, details["calls"]]),
     [
       ["model_substitution/gm/gemini-2/gemini-3", tenant.workspaceId, "gm answered gemini-2 with gemini-3.", 2],
-      ["model_substitution/gm/gemini-1/gemini-3", null, "gm answered gemini-1 with gemini-3.", 1],
+      [
+        "model_substitution/gm/gemini-1/gemini-3",
+        tenant.workspaceId,
+        "gm answered gemini-1 with gemini-3. The answer was withheld.",
+        1,
+      ],
+      [
+        `model_substitution/${tenant.workspaceId}/gm/gemini-2/gemini-3`,
+        tenant.workspaceId,
+        "gm answered gemini-2 with gemini-3.",
+        1,
+      ],
     ],
   );
   assert.deepEqual(await read(), []);
-  for (let pair = 0; pair < 1_010; pair += 1) source.observe({ ...seen, answeredModel: `m${pair}`, workspaceId: null });
+  for (let pair = 0; pair < 1_010; pair += 1) source.observe({ ...seen, answered: `m${pair}` });
   assert.equal((await read()).length, 1_000, "a provider that answers by ever new names fills no memory");
 });

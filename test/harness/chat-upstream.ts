@@ -79,14 +79,21 @@ export function completion(message: object, finishReason: string, usage: object 
     id: "chatcmpl-1",
     object: "chat.completion",
     created: 1,
-    model: "m",
     choices: [{ index: 0, message, finish_reason: finishReason }],
     ...(usage === null ? {} : { usage }),
   };
 }
 
-export function json({ response }: UpstreamCall, status: number, body: object, headers: object = {}): void {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+/** An answer reports the requested model, unless it has one of its own. */
+export function json(
+  { body: asked, response }: UpstreamCall,
+  status: number,
+  body: object,
+  headers: object = {},
+): void {
+  const model = "choices" in body ? { model: asked["model"] } : {};
+  const text = JSON.stringify({ ...model, ...body });
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
 }
 
 export function beginStream({ response }: UpstreamCall): void {
@@ -94,16 +101,16 @@ export function beginStream({ response }: UpstreamCall): void {
   response.flushHeaders();
 }
 
-export function chunk({ response }: UpstreamCall, delta: object, finishReason: string | null = null): boolean {
-  return response.write(`data: ${JSON.stringify(chunkOf(delta, finishReason))}\n\n`);
+export function chunk({ body, response }: UpstreamCall, delta: object, finishReason: string | null = null): boolean {
+  return response.write(`data: ${JSON.stringify(chunkOf(body["model"], delta, finishReason))}\n\n`);
 }
 
-function chunkOf(delta: object, finishReason: string | null): object {
+function chunkOf(model: unknown, delta: object, finishReason: string | null): object {
   return {
     id: "chatcmpl-1",
     object: "chat.completion.chunk",
     created: 1,
-    model: "m",
+    model,
     choices: [{ index: 0, delta, finish_reason: finishReason }],
   };
 }
@@ -112,7 +119,7 @@ export function endStream(call: UpstreamCall, finishReason = "stop", usage: obje
   chunk(call, {}, finishReason);
   const { response } = call;
   if (usage !== null) {
-    const last = { ...chunkOf({}, null), choices: [], usage };
+    const last = { ...chunkOf(call.body["model"], {}, null), choices: [], usage };
     response.write(`data: ${JSON.stringify(last)}\n\n`);
   }
   response.end("data: [DONE]\n\n");

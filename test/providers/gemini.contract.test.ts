@@ -17,7 +17,10 @@ const [TRANSCRIBE, GENERAL] = GEMINI_GOLDEN;
 assert.ok(TRANSCRIBE && GENERAL);
 const reply = (name: string): URL => new URL(`gemini/${name}.json`, import.meta.url);
 const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) as Record<string, unknown>;
-const GENERATED = JSON.parse(await readFile(reply("generated"), "utf8")) as Record<string, unknown>;
+const GENERATED = {
+  ...(JSON.parse(await readFile(reply("generated"), "utf8")) as Record<string, unknown>),
+  modelVersion: GENERAL.model,
+};
 
 const audioIn = (body: unknown) => (body as { input?: { data?: unknown }[] }).input?.[0]?.data;
 const inlineIn = (body: unknown) =>
@@ -83,7 +86,12 @@ replyContract(geminiAudio, [
       ],
       segments: [],
     },
-    receipts: ["diarization shown yes", "timestamps.word shown yes", "timestamps.segment shown yes"],
+    receipts: [
+      "diarization shown yes",
+      "timestamps.word shown yes",
+      "timestamps.segment shown yes",
+      "model echoed yes",
+    ],
   },
   {
     name: "text without annotations delivers neither times nor speakers",
@@ -91,7 +99,13 @@ replyContract(geminiAudio, [
     reply: wordless,
     wishes: { words: true, segments: true, diarization: true, keyterms: ["Patchbay"] },
     transcript: { text: "Hello.", words: [] },
-    receipts: ["diarization shown no", "timestamps.word shown no", "timestamps.segment shown no", "keyterms sent yes"],
+    receipts: [
+      "diarization shown no",
+      "timestamps.word shown no",
+      "timestamps.segment shown no",
+      "keyterms sent yes",
+      "model echoed yes",
+    ],
   },
   {
     name: "speakers on words without times are diarization not delivered",
@@ -107,7 +121,7 @@ replyContract(geminiAudio, [
     },
     wishes: { diarization: true },
     transcript: { words: [] },
-    receipts: ["diarization shown no"],
+    receipts: ["diarization shown no", "model echoed yes"],
   },
   {
     name: "one word without a time among others is times not delivered, instead of a word less in the segments",
@@ -115,7 +129,7 @@ replyContract(geminiAudio, [
     reply: annotated({ start_offset: "0.1s", end_offset: "0.4s" }, { speaker: "spk_1" }),
     wishes: { words: true, segments: true },
     transcript: { text: "Oh hi.", words: [] },
-    receipts: ["timestamps.word shown no", "timestamps.segment shown no"],
+    receipts: ["timestamps.word shown no", "timestamps.segment shown no", "model echoed yes"],
   },
   {
     name: "a first word without a start begins with the audio",
@@ -123,7 +137,7 @@ replyContract(geminiAudio, [
     reply: annotated({ end_offset: "0.4s" }, { start_offset: "0.5s", end_offset: "1s" }),
     wishes: { words: true },
     transcript: { words: [piece("Oh", 0, 0.4), piece("hi.", 0.5, 1)] },
-    receipts: ["timestamps.word shown yes"],
+    receipts: ["timestamps.word shown yes", "model echoed yes"],
   },
   {
     name: "silence satisfies times and speakers",
@@ -131,7 +145,7 @@ replyContract(geminiAudio, [
     reply: silent,
     wishes: { words: true, diarization: true },
     transcript: { text: "", words: [] },
-    receipts: ["diarization shown yes", "timestamps.word shown yes"],
+    receipts: ["diarization shown yes", "timestamps.word shown yes", "model echoed yes"],
   },
   {
     name: "a general model's text is what is in the field, thoughts omitted, nothing else claimed",
@@ -146,14 +160,14 @@ replyContract(geminiAudio, [
       providerSeconds: null,
       providerRequestId: "r-42",
     },
-    receipts: ["keyterms sent yes", "profanity_filter sent yes"],
+    receipts: ["keyterms sent yes", "profanity_filter sent yes", "model echoed yes"],
   },
   {
     name: "a translation is proven by its instruction",
     golden: GENERAL,
     reply: GENERATED,
     wishes: { task: "translate", toLanguage: "de-CH" },
-    receipts: ["translation sent yes"],
+    receipts: ["translation sent yes", "model echoed yes"],
   },
 ]);
 

@@ -197,7 +197,12 @@ replyContract(openaiCompatible, [
       segments: [],
       providerSeconds: 2,
     },
-    receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "diarization shown yes"],
+    receipts: [
+      "timestamps.word shown yes",
+      "timestamps.segment shown yes",
+      "diarization shown yes",
+      "model echoed yes",
+    ],
   },
   {
     name: "Mistral's segments without a speaker do not distinguish speakers",
@@ -210,7 +215,7 @@ replyContract(openaiCompatible, [
     },
     wishes: { diarization: true, keyterms: ["Patchbay"] },
     transcript: { language: "en", providerSeconds: null, segments: [piece("Hi.", 0, 1)], words: [] },
-    receipts: ["diarization shown no", "keyterms sent yes"],
+    receipts: ["diarization shown no", "keyterms sent yes", "model echoed no"],
   },
   {
     name: "a language, a usage or an id in a form of the server's own costs no transcript",

@@ -24,6 +24,7 @@ export function speechTarget(position: number, speech: SpeechModel = model(), re
     profiles: [],
     settings: {},
     firstContentTimeoutMs: 300_000,
+    requiresExactModel: false,
     profileSettings: {},
     ...rest,
   };

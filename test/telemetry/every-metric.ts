@@ -29,6 +29,15 @@ export async function everyMetric(): Promise<ReadonlyMap<string, ReadonlySet<str
   });
   metrics.called(FAILED);
   metrics.called({ ...FAILED, outcome: "succeeded", spent: { ...SPENT, billingClass: "metered" } });
+  metrics.modelSubstituted({
+    ...FAILED,
+    workspaceId: newId("workspace"),
+    connection: "c",
+    testMode: false,
+    asked: "m",
+    answered: "n",
+    isRefused: true,
+  });
   metrics.exchanged({ requestId: "req_1", method: "GET", route: null, status: 200, ...TIMES });
   metrics.unreadable("INVALID_REQUEST");
   metrics.recorded({ refusal: "unhealthy", keyUse: "first" } as RequestRecord);

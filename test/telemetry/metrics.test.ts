@@ -39,6 +39,7 @@ const NAMES = [
   "svc_upstream_attempt_duration_seconds",
   "svc_route_rejections_total",
   "svc_fallbacks_total",
+  "svc_model_substitutions_total",
   "svc_audio_seconds_total",
   "svc_cost_usd_total",
   "svc_budgets",

@@ -1,14 +1,12 @@
 // Reports answers of another model than the one that was asked for [alerts.model-substitution]. Observing only remembers the pair: no request waits for it.
-import type { WorkspaceId } from "../../contract/ids.ts";
+import type { ModelSubstitution } from "../../gateway/calls/observer.ts";
 import type { Alert, AlertWorkspace } from "../alert.ts";
 
-export interface Substitution {
-  /** Null: a call outside of workspaces. */
-  readonly workspaceId: WorkspaceId | null;
-  readonly connection: string;
-  readonly askedModel: string;
-  readonly answeredModel: string;
-}
+/** What the observer of calls reports. */
+export type Substitution = Pick<
+  ModelSubstitution,
+  "workspaceId" | "connection" | "isWorkspaceOwned" | "asked" | "answered" | "isRefused" | "testMode"
+>;
 
 export interface SubstitutionSource {
   readonly observe: (substitution: Substitution) => void;
@@ -32,6 +30,8 @@ export function createSubstitutionSource(nowMs: () => number): SubstitutionSourc
   let pairs = new Map<string, Counted>();
   return {
     observe: (seen) => {
+      // Test keys do not alert: their calls are simulated.
+      if (seen.testMode) return;
       const cause = causeOf(seen);
       const known = pairs.get(cause);
       if (known === undefined && pairs.size >= MAX_PAIRS) return;
@@ -41,16 +41,16 @@ export function createSubstitutionSource(nowMs: () => number): SubstitutionSourc
       const seen = pairs;
       pairs = new Map();
       if (seen.size === 0) return [];
-      const ids = new Set([...seen.values()].flatMap(({ first }) => first.workspaceId ?? []));
-      const workspaces = ids.size === 0 ? new Map<string, AlertWorkspace>() : await workspacesOf([...ids]);
+      const workspaces = await workspacesOf([...new Set([...seen.values()].map(({ first }) => first.workspaceId))]);
       return [...seen].map(([cause, counted]) => describe(cause, counted, workspaces));
     },
   };
 }
 
-/** Once a day per pair, whichever workspace called: the pair is the provider's doing. */
-function causeOf({ connection, askedModel, answeredModel }: Substitution): string {
-  return `model_substitution/${connection}/${askedModel}/${answeredModel.slice(0, MAX_MODEL_CHARACTERS)}`;
+/** By the account: a shared one, whichever workspace called, or a workspace's own. */
+function causeOf({ connection, isWorkspaceOwned, workspaceId, asked, answered }: Substitution): string {
+  const account = isWorkspaceOwned ? `${workspaceId}/${connection}` : connection;
+  return `model_substitution/${account}/${asked}/${answered.slice(0, MAX_MODEL_CHARACTERS)}`;
 }
 
 function describe(
@@ -58,14 +58,15 @@ function describe(
   { first, calls, latestMs }: Counted,
   workspaces: ReadonlyMap<string, AlertWorkspace>,
 ): Alert {
-  const { connection, askedModel, workspaceId } = first;
-  const answeredModel = first.answeredModel.slice(0, MAX_MODEL_CHARACTERS);
+  const { connection, asked, workspaceId, isRefused } = first;
+  const answered = first.answered.slice(0, MAX_MODEL_CHARACTERS);
+  const consequence = isRefused ? " The answer was withheld." : "";
   return {
     event: "model_substitution",
     cause,
-    workspace: workspaceId === null ? null : (workspaces.get(workspaceId) ?? null),
-    summary: `${connection} answered ${askedModel} with ${answeredModel}.`,
-    details: { connection, asked_model: askedModel, answered_model: answeredModel, calls },
+    workspace: workspaces.get(workspaceId) ?? null,
+    summary: `${connection} answered ${asked} with ${answered}.${consequence}`,
+    details: { connection, asked_model: asked, answered_model: answered, withheld: isRefused, calls },
     occurredAt: new Date(latestMs),
   };
 }

@@ -23,6 +23,7 @@ export function addSimulate(program: Command, run: Run): void {
         "patchbay simulate slow --seconds 20 --provider deepgram",
         "patchbay simulate timeout --provider openai",
         "patchbay simulate drop --feature diarization",
+        "patchbay simulate other-model --answered-by gemini-3.6-flash --provider gemini",
         "patchbay simulate off",
       ),
     )
@@ -38,6 +39,7 @@ export function addSimulate(program: Command, run: Run): void {
       new Option("--seconds <n>", "Delay in seconds (default: 5); with a status: Retry-After.").argParser(parseSeconds),
     )
     .addOption(new Option("--feature <feature>", "Feature that is missing from the answer.").choices(SIMULATED_DROPS))
+    .addOption(new Option("--answered-by <model>", "Model that answers under the name of the requested one."))
     .addOption(adminUrlOption())
     .addOption(jsonOption())
     .addOption(adminKeyOption())

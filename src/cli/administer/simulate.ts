@@ -18,13 +18,14 @@ export interface SimulateOptions extends Omit<GatewayOptions, "url"> {
   readonly times?: number;
   readonly seconds?: number;
   readonly feature?: (typeof SIMULATED_DROPS)[number];
+  readonly answeredBy?: string;
   readonly json?: boolean;
 }
 
 const PATH = "/admin/v1/sandbox/faults";
 
 /** Faults with a name; an HTTP status is set by its number. */
-export const FAULT_NAMES = ["slow", "timeout", "reset", "garbage", "empty", "drop", "off"] as const;
+export const FAULT_NAMES = ["slow", "timeout", "reset", "garbage", "empty", "drop", "other-model", "off"] as const;
 
 /** Without a fault: prints the active ones. */
 export async function simulate(
@@ -50,8 +51,9 @@ export async function simulate(
   await printLine(terminal, "remove it: patchbay simulate off");
 }
 
-function faultOf(name: string, { provider, model, times, seconds, feature }: SimulateOptions): SandboxFault {
-  const failure = failureOf(name, seconds, feature);
+function faultOf(name: string, options: SimulateOptions): SandboxFault {
+  const { provider, model, times } = options;
+  const failure = failureOf(name, options);
   return {
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
@@ -62,11 +64,9 @@ function faultOf(name: string, { provider, model, times, seconds, feature }: Sim
 
 const USUAL_DELAY_SECONDS = 5;
 
-function failureOf(
-  name: string,
-  seconds: number | undefined,
-  feature: SimulateOptions["feature"],
-): SandboxFault["failure"] {
+function failureOf(name: string, { seconds, feature, answeredBy }: SimulateOptions): SandboxFault["failure"] {
+  if (answeredBy !== undefined && name !== "other-model")
+    throw new CliError(EXIT.usage, "--answered-by requires `other-model`.");
   if (feature !== undefined && name !== "drop") throw new CliError(EXIT.usage, "--feature requires `drop`.");
   const isStatus = /^[45]\d\d$/u.test(name);
   if (seconds !== undefined && name !== "slow" && !isStatus)
@@ -93,6 +93,9 @@ function failureOf(
           hints: [`one of ${SIMULATED_DROPS.join(", ")}`],
         });
       return { kind: "drop", feature };
+    case "other-model":
+      if (answeredBy === undefined) throw new CliError(EXIT.usage, "`other-model` requires --answered-by.");
+      return { kind: "other_model", name: answeredBy };
     default:
       throw new CliError(EXIT.usage, "Unknown fault.", {
         hints: [`use a status such as 429 or 503, or one of ${FAULT_NAMES.join(", ")}`],
@@ -119,5 +122,7 @@ function describe(failure: SandboxFault["failure"]): string {
       return failure.kind;
     case "drop":
       return `drops ${failure.feature}`;
+    case "other_model":
+      return `answered by ${failure.name}`;
   }
 }

@@ -52,11 +52,7 @@ function lines(record: RequestRecordView): readonly string[] {
     ...(purpose === null || purpose.source === "none" ? [] : [row("purpose", describePurpose(purpose))]),
     ...(record.route === undefined || record.route === null ? [] : [row("route", describeRoute(record))]),
     ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
-    ...record.attempts.flatMap((attempt) => [
-      row("call", describeCall(attempt)),
-      ...failureRows(attempt),
-      ...proofRows(attempt),
-    ]),
+    ...record.attempts.flatMap(callRows),
     row("key", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",
@@ -86,6 +82,11 @@ function describeRoute({ route, route_version: version }: RequestRecordView): st
   return `${route ?? ""}${version === undefined || version === null ? "" : `, version ${version}`}`;
 }
 
+/** A provider call: its outcome, the provider's own reason if it failed, and what its answer proves. */
+export function callRows(attempt: RecordedAttemptView): readonly string[] {
+  return [row("call", describeCall(attempt)), ...failureRows(attempt), ...proofRows(attempt)];
+}
+
 function describeCall(attempt: RecordedAttemptView): string {
   const {
     position,
@@ -109,8 +110,13 @@ function failureRows({ position, provider_error: error }: RecordedAttemptView): 
 /** Receipts: which required features the answer proves, and how. */
 function proofRows({ position, receipts }: RecordedAttemptView): readonly string[] {
   if (receipts.length === 0) return [];
-  const proofs = receipts.map(({ feature, grade, delivered }) => `${feature} (${delivered ? grade : "not delivered"})`);
+  const proofs = receipts.map((receipt) => `${receipt.feature} (${describeProof(receipt)})`);
   return [row("proof", `${position}  ${proofs.join(", ")}`)];
+}
+
+function describeProof({ grade, delivered, answered }: RecordedAttemptView["receipts"][number]): string {
+  if (answered === undefined) return delivered ? grade : "not delivered";
+  return delivered ? `${grade}: ${answered}` : `answered by ${answered}`;
 }
 
 function list(names: readonly string[]): string {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
-import { recordedOptions, recordedPurpose } from "../requests.ts";
+import { recordedAttempt, recordedOptions, recordedPurpose } from "../requests.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { retirement, routingDecision } from "../transcription-envelope.ts";
 
@@ -96,6 +96,10 @@ export const routeTrace = z.strictObject({
     )
     .nullable()
     .describe("All targets of the route, in order."),
+  calls: z
+    .array(recordedAttempt)
+    .describe("Provider calls of a recorded request (`patchbay route explain --request`). Absent for a dry run.")
+    .optional(),
 });
 export type RouteTraceView = z.infer<typeof routeTrace>;
 

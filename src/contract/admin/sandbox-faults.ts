@@ -37,9 +37,10 @@ const failure = z
     z.strictObject({ kind: z.literal("garbage") }),
     z.strictObject({ kind: z.literal("empty") }),
     z.strictObject({ kind: z.literal("drop"), feature: z.enum(SIMULATED_DROPS) }),
+    z.strictObject({ kind: z.literal("other_model"), name: z.string().min(1).max(128) }),
   ])
   .describe(
-    "`status`: this status, with the provider's own error. `delay`: a delayed answer. `stall`: no answer. `reset_after_body`: the connection breaks after the request was sent, so its outcome is unknown. `garbage`: 200 with an invalid body. `empty`: an answer without speech. `drop`: an answer without what was required.",
+    "`status`: this status, with the provider's own error. `delay`: a delayed answer. `stall`: no answer. `reset_after_body`: the connection breaks after the request was sent, so its outcome is unknown. `garbage`: 200 with an invalid body. `empty`: an answer without speech. `drop`: an answer without what was required. `other_model`: an answer by another model under the asked name, where the protocol reports one.",
   );
 
 export const sandboxFault = z.strictObject({

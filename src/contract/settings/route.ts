@@ -93,6 +93,10 @@ const routeShape = {
     .default(false)
     .describe("Split audio beyond a model's size or duration at pauses, and join the transcripts."),
   translate_via_chat: z.boolean().default(false).describe("Translate by a chat target if no audio target translates."),
+  require_exact_model: z
+    .boolean()
+    .default(false)
+    .describe("Withhold an answer by another model than the one asked, and try the next target."),
 };
 
 export const routeSection = section(routeShape);

@@ -2,8 +2,8 @@
 // [metering.charge-delivered] [metering.charge-cancelled].
 import { type AttemptId, newId } from "../../contract/ids.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../../metering/ledger-entries.ts";
-import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
-import type { ProviderTranscript } from "../../providers/provider.ts";
+import type { ProviderTranscript, Receipt } from "../../providers/provider.ts";
+import type { RecordableFailure } from "../../providers/wire/recordable-failure.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Payer } from "../account/payer.ts";
 import type { Billing } from "./audio-quote.ts";
@@ -53,10 +53,16 @@ export function chargedAsRun(attemptId: AttemptId, billing: Billing): Settlement
   };
 }
 
+/** What is recorded of an answer that was not used, and of a refusal. */
+export interface UnusedAnswer {
+  readonly failure?: RecordableFailure | null;
+  readonly receipts?: readonly Receipt[];
+}
+
 export function unchargedSettlement(
   attemptId: AttemptId,
   outcome: AttemptOutcome,
-  failure: ProviderFailure | null = null,
+  { failure = null, receipts = [] }: UnusedAnswer = {},
 ): Settlement {
   return {
     ...(failure === null ? {} : { providerFailure: failure }),
@@ -66,7 +72,7 @@ export function unchargedSettlement(
     billableAudioMs: 0,
     chargeNanoUsd: 0n,
     providerRequestId: null,
-    receipts: [],
+    receipts,
   };
 }
 

@@ -6,6 +6,7 @@ import { ProviderError, type StreamingIo } from "../../providers/io.ts";
 import type {
   ProviderTranscript,
   RawTranscript,
+  Receipt,
   SpeechAudio,
   SpeechPlan,
   SpeechProvider,
@@ -13,6 +14,7 @@ import type {
 } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
+import type { Target } from "../../routing/types.ts";
 
 export interface CallTarget {
   readonly provider: SpeechProvider;
@@ -58,11 +60,15 @@ export async function callTarget(
     if ((raw.sizeBytes ?? 0) > LONG_REPLY_BYTES) await yieldToEventLoop();
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts
-      .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))
+      .filter((receipt) => !receipt.delivered && isRequired(receipt, wanted, target))
       .map((receipt) => receipt.feature);
-    if (missing.length > 0)
-      return { ok: false, error: new ProviderError("feature_dropped", { reason: missing.join(",") }) };
-    return { ok: true, transcript, dropped: planResult.dropped };
+    const receipts = transcript.receipts.filter(isKept);
+    if (missing.length > 0) {
+      const reason = missing.join(",");
+      const ofModel = receipts.filter(({ feature }) => feature === "model");
+      return { ok: false, error: new ProviderError("feature_dropped", { reason, receipts: ofModel }) };
+    }
+    return { ok: true, transcript: { ...transcript, receipts }, dropped: planResult.dropped };
   } catch (error) {
     if (error instanceof ProviderError) return { ok: false, error };
     throw error;
@@ -70,7 +76,13 @@ export async function callTarget(
 }
 
 /** Times that only a job requests, in order to store them, are not required. */
-function isRequired(feature: ProviderTranscript["receipts"][number]["feature"], wanted: Requirements): boolean {
+function isRequired({ feature, isTolerated }: Receipt, wanted: Requirements, target: Target): boolean {
+  if (feature === "model") return isTolerated !== true || target.requiresExactModel;
   if (feature === "timestamps.word") return wanted.features.includes(feature);
   return feature !== "timestamps.segment" || wanted.wantsSegments;
+}
+
+/** An answer that reports no model, where none is required, has no receipt for it. */
+function isKept({ feature, delivered, answered, isTolerated }: Receipt): boolean {
+  return feature !== "model" || delivered || answered !== undefined || isTolerated !== true;
 }

@@ -14,6 +14,7 @@ import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
 import { type SpentAmounts } from "./observer.ts";
+import { unusedAnswer } from "./unused-answer.ts";
 import type { CandidateRun, ServedOutcome } from "./run-outcome.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
@@ -46,8 +47,15 @@ export async function callCandidate(
   const billing = quoteFor(pricedServices, payer, target, audioAmount(audio, candidate.verdict));
   const attemptId = await run.journal.reserve(reservationOf(run, candidate, billing));
 
-  const { requestId, testMode } = payer;
-  const callWatch = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
+  const { requestId, workspaceId, testMode } = payer;
+  const callWatch = watchCall(services, {
+    requestId,
+    attemptId,
+    operation: "transcription",
+    target,
+    workspaceId,
+    testMode,
+  });
   let failure: FailureKind | null = "aborted";
   let spent: SpentAmounts | null = null;
   let sentMs = 0;
@@ -79,6 +87,7 @@ export async function callCandidate(
       pieces === null
         ? await callTarget({ ...call, audio }, () => openIo(null), run.execute)
         : await callPieces(call, pieces, openIo);
+    callWatch.answered(result.ok ? result.transcript.receipts : result.error.receipts, result.ok);
     if (result.ok) {
       failure = null;
       spent = amountsOf(billing);
@@ -112,7 +121,7 @@ export async function callCandidate(
     spent = sentBilling === null ? null : amountsOf(sentBilling);
     await run.journal.settle(
       sentBilling === null
-        ? unchargedSettlement(attemptId, attemptOutcome(failure), result.error.provider)
+        ? unchargedSettlement(attemptId, attemptOutcome(failure), unusedAnswer(result.error, request))
         : chargedAsRun(attemptId, sentBilling),
       failedCall,
     );

@@ -2,7 +2,10 @@
 // provider.
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
+import type { WorkspaceId } from "../../contract/ids.ts";
+import { isSubstitution } from "../../providers/answered-model.ts";
 import type { FailureKind } from "../../providers/io.ts";
+import type { Receipt } from "../../providers/receipt.ts";
 import type { Target } from "../../routing/types.ts";
 import type { Billing } from "../billing/audio-quote.ts";
 import { circuitOf } from "./circuit-name.ts";
@@ -15,6 +18,8 @@ export function amountsOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: 
 }
 
 export interface WatchedCall {
+  /** Reports the receipts of an answer, used or withheld, if one of them shows another model. */
+  answered(receipts: readonly Receipt[], isUsed: boolean): void;
   /** Null: it succeeded. */
   end(failure: FailureKind | null, spent: SpentAmounts | null): void;
 }
@@ -23,15 +28,22 @@ export function watchCall(
   { circuits, observer, now }: Pick<GatewayServices, "circuits" | "observer" | "now">,
   call: Pick<ObservedCall, "requestId" | "attemptId" | "operation"> & {
     readonly target: Target;
+    readonly workspaceId: WorkspaceId;
     readonly testMode: boolean;
   },
 ): WatchedCall {
-  const { requestId, attemptId, operation, target } = call;
-  const { provider, model } = target;
+  const { requestId, attemptId, operation, target, workspaceId, testMode } = call;
+  const { connection, provider, model } = target;
   const isWorkspaceOwned = partsOfKey(target.account).scope !== PLATFORM;
-  const endCircuit = circuits.begin(circuitOf(target, call.testMode));
+  const endCircuit = circuits.begin(circuitOf(target, testMode));
   const startedAtMs = now().getTime();
   return {
+    answered: (receipts, isUsed) => {
+      const other = receipts.find(isSubstitution);
+      if (other === undefined) return;
+      const facts = { requestId, attemptId, workspaceId, connection, provider, operation, isWorkspaceOwned, testMode };
+      observer.modelSubstituted({ ...facts, asked: model, answered: other.answered, isRefused: !isUsed });
+    },
     end: (failure, spent) => {
       endCircuit(failure);
       const facts = { requestId, attemptId, operation, provider, model, isWorkspaceOwned, startedAtMs };

@@ -52,7 +52,7 @@ function mergeReceipts(transcripts: readonly ProviderTranscript[]): readonly Rec
   const merged = new Map<Receipt["feature"], Receipt>();
   for (const receipt of transcripts.flatMap(({ receipts }) => receipts)) {
     const previous = merged.get(receipt.feature);
-    merged.set(receipt.feature, { ...receipt, delivered: receipt.delivered && previous?.delivered !== false });
+    merged.set(receipt.feature, previous?.delivered === false ? previous : receipt);
   }
   return [...merged.values()];
 }

@@ -10,6 +10,8 @@ export interface ChatAnswerParts {
   add(event: ChatEvent): ChatStreamPart | null;
   /** Null before the finish. */
   content(): ChatContent | null;
+  /** Everything that was received of it. */
+  texts(): readonly string[];
   /** Our own estimate of the tokens received so far. */
   tokens(): number;
 }
@@ -40,6 +42,7 @@ export function createAnswerParts(): ChatAnswerParts {
           reasoning = appendReasoning(reasoning, event.reasoning);
           return { kind: "reasoning", reasoning: event.reasoning };
         case "open":
+        case "model":
         case "usage":
           return null;
       }
@@ -48,6 +51,7 @@ export function createAnswerParts(): ChatAnswerParts {
       if (finish === null) return null;
       return { text, ...(reasoning === null ? {} : { reasoning }), toolCalls: dense(toolCalls), ...finish };
     },
+    texts: () => [text, reasoning?.text ?? "", ...dense(toolCalls).map((call) => call.arguments)],
     tokens: () => estimateOutputTokens({ text, toolCalls: dense(toolCalls) }),
   };
 }

@@ -11,7 +11,8 @@ import type {
 import type { ChatPlan, ChatProvider, ChatUsage } from "../../providers/chat/chat-provider.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import { outputCap } from "../../providers/chat/unmet-chat-features.ts";
-import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
+import { chatTexts, type RecordableFailure, recordableFailure } from "../../providers/wire/recordable-failure.ts";
+import type { Receipt } from "../../providers/receipt.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../../providers/io.ts";
 import { chatReplyBound, type ReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { HistoryField } from "../../contract/chat/chat-history.ts";
@@ -20,6 +21,7 @@ import { attemptOutcome, logFailedAttempt } from "../calls/attempt-end.ts";
 import { watchCall } from "../calls/call-watch.ts";
 import type { SpentAmounts } from "../calls/observer.ts";
 import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./chat-quote.ts";
+import { createModelJudge, type ModelJudge } from "./model-judge.ts";
 import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
@@ -38,13 +40,15 @@ export interface ChatAttempt {
   readonly rewrittenTools: readonly number[];
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
+  /** Called before the content of the answer is used. */
+  readonly judgeModel: ModelJudge["judge"];
   /** Charges the attempt by its usage, and completes the idempotency slot if there is one. */
   readonly succeed: (used: TokensUsed, providerRequestId: string | null, slot?: SlotEnd) => Promise<SettlementResult>;
   /**
    * Called when no part of the call is running any more. Charged only if the caller aborted it after it was sent. After an internal error the outcome of the
-   * call is unknown.
+   * call is unknown. `received`: texts of the answer until then.
    */
-  readonly endBadly: (error: unknown, used: TokensUsed) => Promise<void>;
+  readonly endBadly: (error: unknown, used: TokensUsed, received?: readonly string[]) => Promise<void>;
 }
 
 /** The provider's final usage if reported; otherwise the input that it reported and our own estimate of the output. */
@@ -101,8 +105,16 @@ export async function openAttempt(
   }
 
   const { testMode } = call.principal;
-  const callWatch = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
+  const callWatch = watchCall(services, {
+    requestId: call.requestId,
+    attemptId,
+    operation: "chat",
+    target,
+    workspaceId: call.principal.workspace.id,
+    testMode,
+  });
   let dispatched = false;
+  const modelJudge = createModelJudge(provider, target, callWatch);
   const hold = createReplyHold();
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
     hold[Symbol.dispose]();
@@ -110,7 +122,7 @@ export async function openAttempt(
     callWatch.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
   const settle = (outcome: AttemptOutcome, usage: TokenUsage | null, facts: EndFacts): Promise<SettlementResult> => {
-    const settlement = settlementOf(billing, usage, facts);
+    const settlement = settlementOf(billing, usage, { ...facts, receipts: modelJudge.receipts() });
     return settleWhenAvailable(services, { deadlineAtMs, slot: options.slot }, async () =>
       ledger.settle({ attemptId, outcome, ...settlement }),
     );
@@ -134,12 +146,13 @@ export async function openAttempt(
       },
       ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
     }),
+    judgeModel: modelJudge.judge,
     succeed: (used, providerRequestId, slot) => {
       const usage = usageOf(billing, used);
       end(null, usage, true);
       return settle("succeeded", usage, { charged: true, providerRequestId, slot });
     },
-    endBadly: async (error, used) => {
+    endBadly: async (error, used, received = []) => {
       if (!(error instanceof ProviderError)) {
         end("aborted", null, false);
         // Settled here, because the sweeper ignores what a lease pays for while its process lives.
@@ -154,7 +167,7 @@ export async function openAttempt(
       await settle(attemptOutcome(error.kind), usage, {
         charged: isChargedAsRun,
         providerRequestId: null,
-        failure: error.provider,
+        failure: recordableFailure(error.provider, () => [...chatTexts(decision.wanted), ...received]),
       });
     },
   };
@@ -168,20 +181,21 @@ interface EndFacts {
   readonly charged: boolean;
   readonly providerRequestId: string | null;
   readonly slot?: SlotEnd | undefined;
-  readonly failure?: ProviderFailure | null;
+  readonly failure?: RecordableFailure | null;
+  readonly receipts?: readonly Receipt[];
 }
 
 function settlementOf(
   billing: ChatBilling,
   usage: TokenUsage | null,
-  { charged, providerRequestId, slot, failure }: EndFacts,
+  { charged, providerRequestId, slot, failure, receipts = [] }: EndFacts,
 ): Omit<Settlement, "attemptId" | "outcome"> {
   return {
     providerMs: null,
     billableAudioMs: 0,
     chargeNanoUsd: charged && usage !== null ? chargeNanoUsd(billing, usage) : 0n,
     providerRequestId,
-    receipts: [],
+    receipts,
     ...(failure == null ? {} : { providerFailure: failure }),
     ...(usage === null ? {} : { usage }),
     ...(slot === undefined ? {} : { slot }),

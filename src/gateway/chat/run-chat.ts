@@ -52,6 +52,7 @@ export function runChat(
     try {
       const result = await attempt.provider.chat(attempt.plan, attempt.io);
       used = { reported: result.usage, inputTokens: null, outputTokens: estimateOutputTokens(result) };
+      attempt.judgeModel(result.answeredModel ?? null);
       requireReceipts(decision.wanted, result);
       run.judge?.(result);
       const settle = (reply: GatewayReply) =>

@@ -71,6 +71,7 @@ async function openOne(
       const events = await source.next();
       if (events === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
       if (events.some(isContent)) {
+        if (!source.hasModel()) attempt.judgeModel(null);
         requireReceiptsIfEmpty(decision.wanted, events);
         source.contentCame();
         const first = reasoning === null ? events : [{ type: "reasoning", reasoning } as const, ...events];
@@ -80,7 +81,7 @@ async function openOne(
         if (event.type === "reasoning") reasoning = appendReasoning(reasoning, event.reasoning);
     }
   } catch (error) {
-    await endBadly({ attempt, stopping }, error, usedOf(source, 0));
+    await endBadly({ attempt, stopping }, error, usedOf(source, 0), reasoning === null ? [] : [reasoning.text]);
     throw error;
   }
 }
@@ -112,7 +113,7 @@ async function* relay(
   } catch (error) {
     if (ended) throw error;
     ended = true;
-    await endBadly({ attempt, stopping }, error, usedOf(source, parts.tokens()));
+    await endBadly({ attempt, stopping }, error, usedOf(source, parts.tokens()), parts.texts());
     if (!(error instanceof ProviderError)) throw error;
     const end = error.kind === "aborted" ? revocationOf(clientGone) : streamBroke(error.kind);
     if (end === null) return;
@@ -128,9 +129,14 @@ async function* relay(
 }
 
 /** Aborts the call before it settles it. */
-async function endBadly({ attempt, stopping }: Stoppable, error: unknown, used: TokensUsed): Promise<void> {
+async function endBadly(
+  { attempt, stopping }: Stoppable,
+  error: unknown,
+  used: TokensUsed,
+  received: readonly string[] = [],
+): Promise<void> {
   stopping.abort(error);
-  await attempt.endBadly(error, used);
+  await attempt.endBadly(error, used, received);
 }
 
 /** Usage that a provider reported before it broke off counts for the input. For the output the higher of its figure and our estimate counts. */
@@ -152,6 +158,8 @@ interface Source {
   readonly heard: () => void;
   /** For a stream that is not read to its end. */
   close(): Promise<void>;
+  /** The answer has reported its model, which was judged. */
+  hasModel(): boolean;
   usage(): { readonly usage: ChatUsage; readonly isFinal: boolean } | null;
   providerRequestId(): string | null;
 }
@@ -169,6 +177,7 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
   let idle: NodeJS.Timeout | null = null;
   let usage: ReturnType<Source["usage"]> = null;
   let providerRequestId: string | null = null;
+  let hasModel = false;
   const stopTimers = () => {
     clearTimeout(firstContent);
     if (idle !== null) clearTimeout(idle);
@@ -185,6 +194,10 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
           return null;
         }
         for (const event of result.value) {
+          if (event.type === "model") {
+            hasModel = true;
+            attempt.judgeModel(event.name);
+          }
           if (event.type === "open") ({ providerRequestId } = event);
           if (event.type === "usage") usage = event;
         }
@@ -207,6 +220,7 @@ function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: n
       await iterator?.return?.().catch(() => undefined);
     },
     usage: () => usage,
+    hasModel: () => hasModel,
     providerRequestId: () => providerRequestId,
   };
 }

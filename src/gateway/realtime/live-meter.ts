@@ -4,12 +4,11 @@ import type { Principal } from "../../auth/principal.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { AttemptId } from "../../contract/ids.ts";
 import type { AttemptOutcome } from "../../metering/ledger-entries.ts";
-import type { ProviderFailure } from "../../providers/wire/provider-failure.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { budgetExceeded } from "../billing/budget-exceeded.ts";
 import { quoteFor } from "../billing/audio-quote.ts";
-import { reservationOf, unchargedSettlement } from "../billing/call-accounting.ts";
+import { reservationOf, type UnusedAnswer, unchargedSettlement } from "../billing/call-accounting.ts";
 import type { Payer } from "../account/payer.ts";
 import type { GatewayServices } from "../services.ts";
 
@@ -35,7 +34,7 @@ export interface LiveMeter {
   /** Must be awaited before the audio up to `totalMs` is sent. Throws as `begin` does. */
   pass(totalMs: number): Promise<void>;
   /** Settles the open slices. Charged by what was sent if the call succeeded or the caller stopped it. */
-  end(outcome: AttemptOutcome, transcript?: ProviderTranscript, failure?: ProviderFailure | null): Promise<void>;
+  end(outcome: AttemptOutcome, transcript?: ProviderTranscript, unused?: UnusedAnswer): Promise<void>;
   passedMs(): number;
   /** The attempt of the slice that was reserved last. */
   attemptId(): AttemptId;
@@ -85,13 +84,13 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     slice: Slice,
     outcome: AttemptOutcome,
     transcript?: ProviderTranscript,
-    failure: ProviderFailure | null = null,
+    unused: UnusedAnswer = {},
   ): Promise<void> {
     const audioMs = sentMs(slice);
     const isCharged = outcome === "succeeded" || outcome === "aborted";
     const billing = quoteFor(services, payer, candidate.target, { audioMs, channels: 1 });
     await services.ledger.settle({
-      ...unchargedSettlement(slice.attemptId, outcome, failure),
+      ...unchargedSettlement(slice.attemptId, outcome, unused),
       audioMs,
       ...(isCharged ? { billableAudioMs: billing.billableMs, chargeNanoUsd: billing.chargeNanoUsd } : {}),
       ...(transcript === undefined
@@ -121,13 +120,13 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       }
       if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
     },
-    end: async (outcome, transcript, failure) => {
+    end: async (outcome, transcript, unused) => {
       isOver = true;
       await reserving?.catch(() => undefined);
       for (const slice of openSlices) slice.count(sentMs(slice) / 1000);
       await Promise.all([
         ...settling,
-        ...openSlices.splice(0).map((slice) => settle(slice, outcome, transcript, failure)),
+        ...openSlices.splice(0).map((slice) => settle(slice, outcome, transcript, unused)),
       ]);
       await Promise.all(unsettled.splice(0).map((slice) => settle(slice, "succeeded")));
     },

@@ -26,6 +26,7 @@ import { requireRoute } from "../calls/routing-errors.ts";
 import { payerOf } from "../account/payer.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import { isPausedByNow, unavailabilityFor } from "../calls/target-unavailability.ts";
+import { unusedAnswer } from "../calls/unused-answer.ts";
 import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
@@ -175,6 +176,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     attemptId: meter.attemptId(),
     operation: "transcription",
     target,
+    workspaceId: payer.workspaceId,
     testMode: payer.testMode,
   });
   let failure: FailureKind | null = "aborted";
@@ -194,6 +196,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     const request = speechRequest(candidate, wanted);
     const execute = streamSegments(wanted, Number.POSITIVE_INFINITY, run.pieces);
     const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, execute);
+    callWatch.answered(result.ok ? result.transcript.receipts : result.error.receipts, result.ok);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
@@ -207,7 +210,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     await meter.end(
       isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure),
       undefined,
-      result.error.provider,
+      unusedAnswer(result.error, request),
     );
     return { result: failedAttempt(target, result.error), hasBegun: audio.hasBegun() };
   } catch (error) {

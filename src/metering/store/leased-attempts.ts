@@ -66,6 +66,7 @@ const SHARED = {
   purpose: "text",
   price: "jsonb",
   outcome: "text",
+  receipts: "jsonb",
   provider_failure: "jsonb",
   usage_source: "text",
   lease_id: "text",

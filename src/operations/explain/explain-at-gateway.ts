@@ -104,7 +104,7 @@ export async function explainThere({ session, place, caller }: Place, question: 
 export async function recordedThere({ session, place }: Place, id: string): Promise<RouteTraceView> {
   const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
   const record = parseReply(requestRecord, document, "record");
-  const { asked, purpose, decision, route = null, route_version: version = null, candidates } = record;
+  const { asked, purpose, decision, route = null, route_version: version = null, candidates, attempts } = record;
   return {
     object: "route_trace",
     asked,
@@ -125,6 +125,7 @@ export async function recordedThere({ session, place }: Place, id: string): Prom
             ...(until === undefined ? {} : { paused_until: until }),
             ...(retired === undefined ? {} : { retired }),
           })),
+    calls: attempts,
   };
 }
 

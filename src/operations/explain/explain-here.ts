@@ -12,6 +12,7 @@ import { CliError, type Terminal } from "../../cli/terminal.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { GatewayError } from "../../contract/errors.ts";
+import { brand } from "../../contract/ids.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 import { transcriptionFields, translationFields } from "../../contract/transcription-fields.ts";
 import { findKey } from "../../directory/find-key.ts";
@@ -23,7 +24,8 @@ import { describeIssue } from "../../lib/text/describe-issue.ts";
 import { createCircuits } from "../../providers/health.ts";
 import { chatProviders } from "../../providers/registry.ts";
 import type { Database } from "../../storage/database.ts";
-import { readRequest } from "../../requests/store/requests.ts";
+import { describeCalls } from "../../requests/describe.ts";
+import { readAttempts, readRequest } from "../../requests/store/requests.ts";
 import { createSeal } from "../../storage/secrets/seal.ts";
 import { bypassRls } from "../../storage/system.ts";
 import { noDraft, type Question } from "./explain-question.ts";
@@ -71,7 +73,11 @@ export async function recordedHere({ database }: Pick<Installed, "database">, id
   if (row === null) throw new CliError(EXIT.notFound, "No record of this request.");
   const { asked, purpose, route, route_version: routeVersion, refusal, candidates } = row;
   // The request log wrote these columns from a trace.
-  return traceView({ asked, purpose, route, routeVersion, refusal, candidates } as RouteTrace);
+  const trace = traceView({ asked, purpose, route, routeVersion, refusal, candidates } as RouteTrace);
+  const { workspace_id: workspace, app_id: app } = row;
+  if (workspace === null || app === null) return { ...trace, calls: [] };
+  const owner = { workspaceId: brand("workspace", workspace), appId: brand("app", app) };
+  return { ...trace, calls: [...describeCalls(await readAttempts(db, owner, id))] };
 }
 
 async function principalOf(

@@ -1,8 +1,9 @@
 // Formats a routing decision as lines of text for `patchbay route explain`.
+import { callRows } from "../../cli/inspect/show-request.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {
-  const { asked, purpose, route, route_version: version, refusal, candidates } = trace;
+  const { asked, purpose, route, route_version: version, refusal, candidates, calls = [] } = trace;
   if (asked === null) return ["Not routed: the request ended before its routing decision."];
   const wanted = [...asked.features, ...asked.preferences.map((name) => `(${name})`)];
   return [
@@ -17,6 +18,7 @@ export function traceLines(trace: RouteTraceView): readonly string[] {
         ]),
     row("route", route === null ? "none" : `${route}${version === null ? "" : `, version ${version}`}`),
     ...(candidates ?? []).map((each) => row("target", targetLine(each))),
+    ...calls.flatMap(callRows),
     row("outcome", refusal === null ? "routed" : `refused: ${refusal.replaceAll("_", " ")}`),
   ];
 }

@@ -1,6 +1,7 @@
 // Parses Anthropic's chat replies, whole and streamed.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "../chat/chat-provider.ts";
+import { answeredBy, modelField } from "../answered-model.ts";
 import { MOST_PARTS, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";
 import type { EventReader } from "../wire/chat-wire.ts";
 import {
@@ -79,6 +80,7 @@ export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
     ...finishFields(ending),
     usage: reported == null ? null : toUsage(reported),
     providerRequestId: requestIdOf(headers, "request-id"),
+    ...answeredBy(modelField(body, "model")),
   };
 }
 
@@ -197,6 +199,7 @@ export function anthropicEvents(): EventReader {
         }
       }
     },
+    modelIn: (body) => modelField(typeOf(body) === "message_start" ? messageIn(body) : body, "model"),
     isOver: () => finish.isOver(),
     end: (isMarked) => {
       const reason = finish.last();
@@ -205,6 +208,10 @@ export function anthropicEvents(): EventReader {
       return { ending, rest: rest(ending.reason) };
     },
   };
+}
+
+function messageIn(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "message" in body ? body.message : undefined;
 }
 
 function typeOf(body: unknown): unknown {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { ChatDropped, ChatFeature, ChatLack } from "../../contract/features.ts";
 import { accountProbe, modelsIn } from "../account-probe.ts";
+import { isSameModel, MODEL_NAMES } from "../answered-model.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
 import {
   droppedDetail,
@@ -43,6 +44,7 @@ export const anthropicChat: ChatProvider = {
   defaultBaseUrl: "https://api.anthropic.com",
   settings,
   plan: planAnthropic,
+  isSameModel: ({ model }, answered) => isSameModel(MODEL_NAMES.anthropic, model, answered),
   chat: async (plan, io) => readAnthropicAnswer(await sendChat(plan, io, authentication(io.credential))),
   stream: (plan, io) =>
     streamChat(plan, io, {

@@ -3,7 +3,7 @@
 import { bufferedBody } from "../../lib/buffered-body.ts";
 import { z } from "zod";
 import { accountProbe, withoutModels } from "../account-probe.ts";
-import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireRequest } from "../io.ts";
+import { asKind, type FailureKind, type Io, ProviderError, type RemoteRun, type WireRequest } from "../io.ts";
 import { type WireReply } from "../wire/wire-reply.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "../provider.ts";
 import { providerFailure } from "../wire/provider-failure.ts";
@@ -25,7 +25,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
     headers: { ...authorization(io.credential), "content-type": "application/json" },
     body: bufferedBody(submission),
   });
-  if (isOutOfFunds(reply)) throw new ProviderError("payment", { status: reply.status });
+  if (isOutOfFunds(reply)) throw asKind(failedReply(reply, io.credential), "payment");
   const parsed = accepted.safeParse(readJsonReply(reply, io.credential).body);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: reply.status, reason: "missing_fields" });
   return { id: parsed.data.id, details: { path: plan.path } };
@@ -62,13 +62,14 @@ const state = z.object({
 
 async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const reply = await sendAbout(run, "GET", io);
-  const body = reply.status === 200 ? parsedReply(reply) : undefined;
-  const parsed = state.safeParse(body);
+  const body = parsedReply(reply);
+  const parsed = state.safeParse(reply.status === 200 ? body : undefined);
   if (!parsed.success) {
     throw new ProviderError("unknown", {
       status: reply.status,
       reason: "poll",
       retryAfterSeconds: retryAfterSeconds(reply.headers),
+      provider: providerFailure(reply, body, io.credential),
     });
   }
   const { status, error } = parsed.data;

@@ -2,6 +2,7 @@
 // its run, so silently ignored ones are detected. Streams use a WebSocket and other models.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
+import { isSameModel, MODEL_NAMES, modelReceipt as receiptOfModel, reportedModel } from "../answered-model.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
@@ -186,7 +187,10 @@ function normaliseAssemblyAi(
 }
 
 function modelReceipt(target: SpeechTarget, echo: AssemblyAiEcho): Receipt {
-  return { feature: "model", grade: "echoed", delivered: echo.speech_model_used === target.model };
+  const { isTolerated: _, ...receipt } = receiptOfModel(reportedModel(echo.speech_model_used), (answered) =>
+    isSameModel(MODEL_NAMES.assemblyai, target.model, answered),
+  );
+  return receipt;
 }
 
 /** A WebSocket session repeats no options, so the receipt is read from the parameters. Planning is pure and can be repeated. */

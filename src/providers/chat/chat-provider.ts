@@ -205,6 +205,8 @@ export interface ChatResult {
   /** Null: not reported by the provider, so it is estimated and marked. */
   readonly usage: ChatUsage | null;
   readonly providerRequestId: string | null;
+  /** The model that the answer reports [providers.answered-model]. Absent: none. */
+  readonly answeredModel?: string;
 }
 
 /** Evidence, per required feature, that the answer has it. `delivered: false` fails the target. */
@@ -221,6 +223,8 @@ export interface ChatReceipt {
 export type ChatEvent =
   /** The provider accepted the request. No content has arrived yet. */
   | { readonly type: "open"; readonly providerRequestId: string | null }
+  /** The model that answers, as soon as it is reported. Comes again if another one continues. */
+  | { readonly type: "model"; readonly name: string }
   /** Never empty. `isRefusal` as in a result. */
   | { readonly type: "text"; readonly text: string; readonly isRefusal?: boolean }
   /** A piece of the model's reasoning, which is not content. */
@@ -248,6 +252,8 @@ export interface ChatProvider {
   /** Schema of a chat target's `settings`. Unknown keys are refused when the configuration is read. */
   readonly settings: z.ZodType;
   plan(request: ChatRequest, target: ChatTarget): ChatPlanResult;
+  /** Whether an answer by that name is by the target's model [providers.answered-model]. */
+  isSameModel(target: Pick<ChatTarget, "model" | "settings">, answered: string): boolean;
   /** For a plan made with `stream: false`. A success without a regular finish is thrown as `bad_reply`. */
   chat(plan: ChatPlan, io: StreamingIo): Promise<ChatResult>;
   /**

@@ -50,11 +50,18 @@ const channel = z.object({
   language_confidence: z.unknown().optional(),
 });
 
+/** A new version shows that the model was changed under its name. */
+const modelInfo = z.object({
+  name: z.string().nullish(),
+  arch: z.string().nullish(),
+  version: z.string().nullish().catch(null),
+});
+
 const body = z.object({
   metadata: z.object({
     request_id: z.string().nullish(),
     duration: z.unknown().optional(),
-    model_info: z.record(z.string(), z.object({ name: z.string().nullish(), arch: z.string().nullish() })).nullish(),
+    model_info: z.record(z.string(), modelInfo).nullish(),
   }),
   results: z.object({ channels: z.array(channel).min(1), utterances: z.array(utterance).nullish() }),
 });
@@ -68,7 +75,7 @@ export interface DeepgramReply {
   readonly languageConfidence: number | null;
   readonly seconds: number | null;
   readonly requestId: string | null;
-  /** One entry per model that was used, with name and architecture. */
+  /** One entry per model that was used, with name, architecture and version. */
   readonly models: readonly string[];
 }
 
@@ -108,7 +115,9 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
     languageConfidence: confidenceOrNull(source?.language_confidence),
     seconds: secondsOrNull(metadata.duration),
     requestId: metadata.request_id ?? null,
-    models: Object.values(metadata.model_info ?? {}).map((info) => `${info.name ?? ""} ${info.arch ?? ""}`),
+    models: Object.values(metadata.model_info ?? {}).map(({ name, arch, version }) =>
+      [name, arch, version].filter((part) => part != null).join(" "),
+    ),
   };
 }
 

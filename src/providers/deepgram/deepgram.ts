@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
+import { reportedModel } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS, deepgramLanguage } from "./deepgram-models.ts";
@@ -159,9 +160,10 @@ function normaliseDeepgram(
 function modelReceipt(model: string, reply: DeepgramReply): readonly Receipt[] {
   const generation = /^nova-\d+/u.exec(model)?.[0];
   if (generation === undefined) return [];
-  const isOther = reply.models.some((name) => GENERATION.test(name) && !name.includes(generation));
-  const delivered = !isOther && reply.models.some((name) => name.includes(generation));
-  return [{ feature: "model", grade: "echoed", delivered }];
+  const other = reply.models.find((name) => GENERATION.test(name) && !name.includes(generation));
+  const delivered = other === undefined && reply.models.some((name) => name.includes(generation));
+  const answered = reportedModel(other ?? reply.models.find((name) => name !== ""));
+  return [{ feature: "model", grade: "echoed", delivered, ...(answered === null ? {} : { answered }) }];
 }
 
 const GENERATION = /\b(nova|enhanced|base|whisper|flux)\b/u;

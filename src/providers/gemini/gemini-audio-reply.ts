@@ -1,5 +1,6 @@
 // Parses Gemini's success bodies: an interaction of the transcription model, and generated text of a general one. Pure.
 import { z } from "zod";
+import { modelField } from "../answered-model.ts";
 import { ProviderError } from "../io.ts";
 import type { ProviderWord } from "../provider.ts";
 import { offsetSeconds } from "../wire/reply-values.ts";
@@ -8,6 +9,8 @@ export interface GeminiReply {
   readonly text: string;
   readonly words: readonly ProviderWord[];
   readonly requestId: string | null;
+  /** Null: the answer reports no model. */
+  readonly model: string | null;
 }
 
 const wordInfo = z.object({
@@ -51,6 +54,7 @@ export function readInteraction(raw: unknown): GeminiReply {
       .trim(),
     words: placedWords(texts.flatMap(wordsOf)),
     requestId: id ?? null,
+    model: modelField(raw, "model"),
   };
 }
 
@@ -114,7 +118,12 @@ export function readGenerated(raw: unknown): GeminiReply {
   // Above all MAX_TOKENS: truncated text is incomplete and must not pass as a transcript.
   if (reason !== "STOP") throw new ProviderError("bad_reply", { status: 200, reason: "not_finished" });
   const parts = (candidate.content?.parts ?? []).filter((part) => part.thought !== true);
-  return { text: textOf(parts.map((part) => part.text ?? "").join("")), words: [], requestId: responseId ?? null };
+  return {
+    text: textOf(parts.map((part) => part.text ?? "").join("")),
+    words: [],
+    requestId: responseId ?? null,
+    model: modelField(raw, "modelVersion"),
+  };
 }
 
 function textOf(json: string): string {

@@ -2,6 +2,7 @@
 // model is asked only for text, because anything else would be an unverified claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
+import { isSameModel, MODEL_NAMES, modelReceipt } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
@@ -13,6 +14,7 @@ import type {
   PlanResult,
   ProviderTranscript,
   RawTranscript,
+  Receipt,
   SpeechAudio,
   SpeechPlan,
   SpeechProvider,
@@ -165,7 +167,7 @@ function normaliseGeminiAudio(
   target: SpeechTarget,
   audio: SpeechAudio,
 ): ProviderTranscript {
-  const { text, words, requestId } = isTranscriber(target) ? readInteraction(raw.body) : readGenerated(raw.body);
+  const { text, words, requestId, model } = isTranscriber(target) ? readInteraction(raw.body) : readGenerated(raw.body);
   const planned = planGeminiAudio(request, target);
   const requestBody = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
   const receipts = receiptsFor(
@@ -183,8 +185,14 @@ function normaliseGeminiAudio(
     words,
     providerSeconds: null,
     providerRequestId: plainId(requestId),
-    receipts,
+    receipts: [...receipts, ...modelReceipts(model, target)],
   };
+}
+
+/** Whether an interaction reports its model is not documented, so that only one that does is judged. */
+function modelReceipts(model: string | null, target: SpeechTarget): readonly Receipt[] {
+  if (model === null && isTranscriber(target)) return [];
+  return [modelReceipt(model, (answered) => isSameModel(MODEL_NAMES.gemini, target.model, answered))];
 }
 
 function wasSent(feature: Feature, requestBody: string): boolean {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { signedId } from "../../contract/tool-call-signature.ts";
 import type { ChatEvent, ChatResult, ChatToolCall, ChatUsage } from "../chat/chat-provider.ts";
+import { answeredBy, modelField } from "../answered-model.ts";
 import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";
 import type { EventReader } from "../wire/chat-wire.ts";
 import {
@@ -76,6 +77,7 @@ export function readGeminiAnswer({ body }: JsonReply): ChatResult {
     ...finishFields(end.ending),
     usage,
     providerRequestId: requestIdOf(responseId.parse(body), "responseId"),
+    ...answeredBy(reader.modelIn(body)),
   };
 }
 
@@ -129,6 +131,7 @@ export function geminiEvents(): EventReader {
       finish.reason(candidate?.finishReason);
       return [...events, ...usageEvents(usageMetadata)];
     },
+    modelIn: (body) => modelField(body, "modelVersion"),
     isOver: () => finish.isOver(),
     end: (isMarked) => {
       const hasEnd = finish.last() !== null || (isMarked && finish.hasContent());

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { splitSignedId } from "../../contract/tool-call-signature.ts";
 import type { ChatFeature } from "../../contract/features.ts";
 import { accountProbe, modelsIn } from "../account-probe.ts";
+import { isSameModel, MODEL_NAMES } from "../answered-model.ts";
 import {
   droppedDetail,
   ignoredHistory,
@@ -45,6 +46,7 @@ export const geminiChat: ChatProvider = {
   defaultBaseUrl: "https://generativelanguage.googleapis.com",
   settings,
   plan: planGemini,
+  isSameModel: ({ model }, answered) => isSameModel(MODEL_NAMES.gemini, model, answered),
   chat: async (plan, io) => readGeminiAnswer(await sendChat(plan, io, authentication(io.credential))),
   stream: (plan, io) =>
     streamChat(plan, io, {

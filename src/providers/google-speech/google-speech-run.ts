@@ -9,6 +9,7 @@ import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireRequ
 import { type WireReply } from "../wire/wire-reply.ts";
 import { jsonWithAudio } from "../wire/json-audio.ts";
 import type { RawTranscript, RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "../provider.ts";
+import { providerFailure } from "../wire/provider-failure.ts";
 import { parsedReply, readJsonReply, retryAfterSeconds, sizeOf } from "../wire/read-reply.ts";
 import { nothingBegun, tagUnknownOutcome } from "../wire/run-remote.ts";
 
@@ -85,7 +86,7 @@ async function upload(bucket: string, object: string, audio: SpeechAudio, io: Io
   }
 }
 
-const status = z.object({ code: z.number().nullish() });
+const status = z.looseObject({ code: z.number().nullish() });
 const operation = z.object({
   done: z.boolean().nullish(),
   metadata: z.object({ progressPercent: z.number().nullish() }).nullish(),
@@ -109,12 +110,14 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const reply = await sendToSpeech(io, question).catch((error: unknown) => {
     throw tagUnknownOutcome(error);
   });
-  const parsed = operation.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
+  const answered = parsedReply(reply);
+  const parsed = operation.safeParse(reply.status === 200 ? answered : undefined);
   if (!parsed.success) {
     throw new ProviderError("unknown", {
       status: reply.status,
       reason: "poll",
       retryAfterSeconds: retryAfterSeconds(reply.headers),
+      provider: providerFailure(reply, answered, io.credential),
     });
   }
   const { done, metadata, error, response } = parsed.data;
@@ -122,7 +125,11 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const [file] = Object.values(response?.results ?? {});
   const failed = error ?? file?.error ?? null;
   if (failed !== null || file === undefined) {
-    throw new ProviderError(kindOfCode(failed?.code ?? null), { status: 200, reason: "run_failed" });
+    throw new ProviderError(kindOfCode(failed?.code ?? null), {
+      status: 200,
+      reason: "run_failed",
+      provider: providerFailure(reply, { error: failed }, io.credential),
+    });
   }
   const transcript = file.inlineResult?.transcript;
   const body = {

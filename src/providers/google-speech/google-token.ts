@@ -6,6 +6,7 @@ import { SignJWT } from "jose";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "../io.ts";
 import type { CachedValue } from "../memory.ts";
+import { providerFailure } from "../wire/provider-failure.ts";
 import { parsedReply, retryAfterSeconds } from "../wire/read-reply.ts";
 import { nothingBegun } from "../wire/run-remote.ts";
 
@@ -73,12 +74,14 @@ async function exchange(account: ServiceAccount, io: Io): Promise<CachedValue> {
   const reply = await io.send(request).catch((error: unknown) => {
     throw nothingBegun(error, "token");
   });
-  const parsed = token.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
+  const answered = parsedReply(reply);
+  const parsed = token.safeParse(reply.status === 200 ? answered : undefined);
   if (!parsed.success) {
     throw new ProviderError(failureKind(reply.status), {
       status: reply.status,
       reason: "token",
       retryAfterSeconds: retryAfterSeconds(reply.headers),
+      provider: providerFailure(reply, answered, io.credential),
     });
   }
   const { access_token: value, expires_in: seconds } = parsed.data;

@@ -2,6 +2,7 @@
 // `Dialect`, and no code depends on the server.
 import type { Feature, Lack, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
+import { isSameModel, modelField, modelReceipt } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import type { Io, WireRequest } from "../io.ts";
 import { multipartBody } from "../wire/multipart.ts";
@@ -10,6 +11,7 @@ import type {
   PlanResult,
   ProviderTranscript,
   RawTranscript,
+  Receipt,
   SpeechAudio,
   SpeechPlan,
   SpeechRequest,
@@ -222,8 +224,13 @@ export function normaliseAudio(
     words: reply.words,
     providerSeconds: reply.seconds,
     providerRequestId: requestIdOf(raw.headers, "x-request-id") ?? plainId(reply.requestId),
-    receipts,
+    receipts: [...receipts, ...modelReceipts(raw, target, dialect)],
   };
+}
+
+function modelReceipts({ body }: RawTranscript, target: SpeechTarget, { modelNames }: Dialect): readonly Receipt[] {
+  if (modelNames === undefined) return [];
+  return [modelReceipt(modelField(body, "model"), (answered) => isSameModel(modelNames, target.model, answered))];
 }
 
 function wasSent(

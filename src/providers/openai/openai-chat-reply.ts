@@ -10,6 +10,7 @@ import type {
   ChatUsage,
   Reasoning,
 } from "../chat/chat-provider.ts";
+import { answeredBy, modelField } from "../answered-model.ts";
 import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";
 import type { EventReader } from "../wire/chat-wire.ts";
 import {
@@ -166,6 +167,7 @@ export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): C
     ...finishFields(ending),
     usage: toUsage(answered.usage),
     providerRequestId: requestIdOf(headers, "x-request-id"),
+    ...answeredBy(modelField(body, "model")),
   };
 }
 
@@ -214,6 +216,8 @@ export function openAiEvents(model: string): EventReader {
       if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish.last() !== null });
       return events;
     },
+    // Azure's first event has an empty name.
+    modelIn: (body) => modelField(body, "model"),
     isOver: () => finish.isOver(),
     end: (isMarked) => {
       const reached = ending(isMarked);

@@ -1,6 +1,7 @@
 // The adapter of OpenAI's chat completions: POST /chat/completions, used by OpenAI itself and by compatible servers (platform.openai.com and the servers'
 // documentation, checked 2026-11-20).
 import { z } from "zod";
+import { isSameModel, MODEL_NAMES } from "../answered-model.ts";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/unmet-chat-features.ts";
 import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
 import { splitSignedId } from "../../contract/tool-call-signature.ts";
@@ -64,6 +65,7 @@ export const openaiChat: ChatProvider = {
   defaultBaseUrl: "https://api.openai.com/v1",
   settings: openAiSettings,
   plan: (request, target) => planChat(request, target, OPENAI),
+  isSameModel: ({ model }, answered) => isSameModel(MODEL_NAMES.openai, model, answered),
   ...wire,
 };
 
@@ -74,6 +76,7 @@ export const openaiCompatibleChat: ChatProvider = {
   defaultBaseUrl: null,
   settings: compatibleSettings,
   plan: (request, target) => planChat(request, target, dialectOf(target)),
+  isSameModel: (target, answered) => isSameModel(dialectOf(target).modelNames, target.model, answered),
   ...wire,
 };
 
@@ -93,7 +96,7 @@ function settingsOf({ settings }: ChatTarget): z.infer<typeof openAiSettings> {
 }
 
 /** An invalid dialect falls back to the protocol as published. */
-function dialectOf({ settings }: ChatTarget): ChatDialect {
+function dialectOf({ settings }: Pick<ChatTarget, "settings">): ChatDialect {
   const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
   return (Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined) ?? COMPATIBLE;
 }

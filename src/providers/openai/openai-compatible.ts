@@ -1,6 +1,7 @@
 // The adapter of servers with OpenAI's audio protocol: whisper.cpp, speaches, vLLM, Groq, Mistral and others that are declared. A model is assumed to return
 // only plain text. Its declaration in the configuration adds other features.
 import { z } from "zod";
+import { MODEL_NAMES } from "../answered-model.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import type { Io } from "../io.ts";
 import { audioRequest, normaliseAudio, planAudio } from "./openai-audio.ts";
@@ -25,6 +26,7 @@ const VOXTRAL_3: Dialect = {
   diarization: { field: "diarize" },
   keyterms: "context_bias",
   takesPrompt: false,
+  modelNames: MODEL_NAMES.mistral,
 };
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {

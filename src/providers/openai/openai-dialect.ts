@@ -1,4 +1,6 @@
 // Dialects of OpenAI's audio API, as data: how servers differ.
+import type { ModelNames } from "../answered-model.ts";
+
 export interface Dialect {
   readonly transcribePath: string;
   /** Null: no translation. `translate`: the same path with `translate=true`. */
@@ -23,5 +25,7 @@ export interface Dialect {
   readonly takesPrompt: boolean;
   /** Whether `stream` returns OpenAI's events. Other servers ignore it, or send their own events. */
   readonly streams: boolean;
+  /** How it names the model that answered. Absent: its answers report none. */
+  readonly modelNames?: ModelNames;
   readonly constantFields: readonly (readonly [string, string])[];
 }

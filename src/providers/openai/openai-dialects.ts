@@ -1,5 +1,6 @@
 // Dialects of OpenAI's chat completions, as data: how servers differ (their documentation, checked 2026-11-20).
 import type { HistoryField } from "../../contract/chat/chat-history.ts";
+import { MODEL_NAMES, type ModelNames } from "../answered-model.ts";
 import { OPENAI_COMBINERS } from "../chat/tool-schema.ts";
 
 /** The differences of one server. */
@@ -14,6 +15,8 @@ export interface ChatDialect {
   readonly history: readonly HistoryField[];
   /** Keywords that it refuses at the top level of a tool's schema. */
   readonly refusedCombiners: readonly string[];
+  /** How it names the model that answered. */
+  readonly modelNames: ModelNames;
 }
 
 export const OPENAI: ChatDialect = {
@@ -25,6 +28,7 @@ export const OPENAI: ChatDialect = {
   toolCallIds: { pattern: /^.{1,40}$/su, length: 32 },
   history: [],
   refusedCombiners: OPENAI_COMBINERS,
+  modelNames: MODEL_NAMES.openai,
 };
 
 /** Most servers support only the older name of the maximum, and ignore unknown fields. */
@@ -33,6 +37,7 @@ export const COMPATIBLE: ChatDialect = {
   outputCapField: "max_tokens",
   history: ["reasoning_content", "reasoning", "extra_content"],
   refusedCombiners: [],
+  modelNames: MODEL_NAMES.compatible,
 };
 /** "property 'reasoning_content' is unsupported": these servers accept the field name of their own answers. */
 const STRICT: ChatDialect = { ...COMPATIBLE, history: ["reasoning"] };
@@ -51,5 +56,7 @@ export const DIALECTS: Readonly<Record<string, ChatDialect>> = {
     asksForUsage: false,
     toolCallIds: { pattern: /^[A-Za-z0-9]{9}$/u, length: 9 },
     history: [],
+    // It echoes an alias in the samples of its documentation.
+    modelNames: MODEL_NAMES.mistral,
   },
 };

@@ -45,13 +45,21 @@ export const sandboxChat: ChatProvider = {
   settings: z.record(z.string(), z.unknown()),
   defaultBaseUrl: null,
   plan: (request, target) => {
-    const wire = WIRES.find(({ prefix }) => target.model.startsWith(prefix)) ?? PLAIN;
+    const wire = wireOf(target);
     const result = wire.provider.plan(request, onWire(target, wire));
     return result.ok ? { ...result, plan: { ...result.plan, path: `${wire.basePath}${result.plan.path}` } } : result;
+  },
+  isSameModel: (target, answered) => {
+    const { prefix, provider } = wireOf(target);
+    return provider.isSameModel({ ...target, model: target.model.slice(prefix.length) }, answered);
   },
   chat: (plan, io) => providerOf(plan).chat(plan, io),
   stream: (plan, io) => providerOf(plan).stream(plan, io),
 };
+
+function wireOf({ model }: Pick<ChatTarget, "model">): Wire {
+  return WIRES.find(({ prefix }) => model.startsWith(prefix)) ?? PLAIN;
+}
 
 function onWire(target: ChatTarget, wire: Wire): ChatTarget {
   return { ...target, model: target.model.slice(wire.prefix.length) };

@@ -25,6 +25,8 @@ export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers
 export interface EventReader {
   /** May throw a `ProviderError`. */
   read(body: unknown): readonly ChatEvent[];
+  /** The model that this event reports. Null: none. */
+  modelIn(body: unknown): string | null;
   /** Whether the answer is complete, so that truncation or an error after it is no failure. */
   isOver(): boolean;
   /** Called at the end of the stream. Null: the answer has no regular end. `isMarked`: the stream's end mark arrived. `rest`: events known only at the end. */
@@ -48,10 +50,11 @@ export async function* streamChat(
   const providerRequestId = requestIdHeader === null ? null : requestIdOf(stream.headers, requestIdHeader);
   yield [{ type: "open", providerRequestId }];
   const framed = await readFraming(stream, io.credential);
+  const read = createModelTracker(reader);
   let isMarked = false;
   if (framed.framing === "json") {
     ({ isMarked } = framed);
-    const events = framed.values.flatMap((value) => readWhole(value, reader, io.credential));
+    const events = framed.values.flatMap((value) => readWhole(value, read, io.credential));
     if (events.length > 0) yield events;
     const waits = io.retain(lengthOf(events));
     if (waits !== undefined) await waits;
@@ -60,7 +63,7 @@ export async function* streamChat(
       for await (const come of readEvents(framed.stream)) {
         const events: ChatEvent[] = [];
         try {
-          isMarked = readTogether(come, reader, io.credential, events);
+          isMarked = readTogether(come, read, io.credential, events);
         } finally {
           if (events.length > 0) yield events;
         }
@@ -78,10 +81,23 @@ export async function* streamChat(
   yield [...end.rest, { type: "finish", reason, ...(isUnknown ? { isUnknown } : {}) }];
 }
 
-function readWhole(value: unknown, reader: EventReader, credential: string | null): readonly ChatEvent[] {
+type Read = EventReader["read"];
+
+/** Puts the model before the content of the event that reports it, so that it can be judged first. */
+function createModelTracker(reader: EventReader): Read {
+  let last: string | null = null;
+  return (body) => {
+    const name = reader.modelIn(body);
+    if (name === null || name === last) return reader.read(body);
+    last = name;
+    return [{ type: "model", name }, ...reader.read(body)];
+  };
+}
+
+function readWhole(value: unknown, read: Read, credential: string | null): readonly ChatEvent[] {
   const failure = eventFailure(value, credential);
   if (failure !== null) throw failure;
-  return reader.read(value);
+  return read(value);
 }
 
 /** Characters of the answer that are kept in memory. */
@@ -98,7 +114,7 @@ function contentLength(event: ChatEvent): number {
 /** Appends to `events`, also those before a failure. Returns whether the end mark arrived. */
 function readTogether(
   { messages, broken }: Messages,
-  reader: EventReader,
+  read: Read,
   credential: string | null,
   events: ChatEvent[],
 ): boolean {
@@ -106,7 +122,7 @@ function readTogether(
     // OpenAI's end mark. Other protocols have none.
     if (data === "[DONE]") return true;
     // Not spread: one message may contain more events than a call accepts arguments.
-    for (const event of reader.read(eventBody(data, credential, broken))) events.push(event);
+    for (const event of read(eventBody(data, credential, broken))) events.push(event);
   }
   return false;
 }

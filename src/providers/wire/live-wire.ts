@@ -1,8 +1,16 @@
 // Transcribes over a WebSocket, sending audio and receiving text at the same time [transcription.stream-socket]. Shared by all socket protocols: a missing end
 // and invalid JSON are failures, and an error of the audio source is thrown unchanged.
 import { z } from "zod";
-import { ProviderError, type SocketRequest, type StreamingIo, type WireMessage, type WireSocket } from "../io.ts";
+import {
+  ProviderError,
+  type SocketRequest,
+  type StreamingIo,
+  type WireMessage,
+  type WireSocket,
+  withProvider,
+} from "../io.ts";
 import type { RawTranscript, SpeechEvent } from "../provider.ts";
+import { closeFailure } from "./provider-failure.ts";
 import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 
 /** Parses one protocol's messages. Keeps the state of one transcript. */
@@ -37,7 +45,10 @@ export async function* streamOverSocket(
   try {
     while (reader.end() === null) {
       const message = await feeding.orBroken(socket.next());
-      if (message.kind === "close") throw reader.closeFailure(message) ?? closeError(message);
+      if (message.kind === "close") {
+        const provider = closeFailure(message, socket.headers, io.credential);
+        throw withProvider(reader.closeFailure(message) ?? closeError(message), provider);
+      }
       const body = parsedReply({ text: message.text });
       if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });

@@ -1,5 +1,6 @@
-// A provider's own description of a failure: status, code, request id and message. Stored in the request's record and shown to administrators and the operator,
-// but never in an error for callers or in the log.
+// A provider's own description of a failure: status, code, request id and message. Shown to administrators and the operator in the request's record, as
+// `recordable-failure.ts` makes it, but never in an error for callers or in the log.
+import { decodeEscapes } from "./decode-escapes.ts";
 import type { WireReply } from "./wire-reply.ts";
 import { plainId } from "./plain-id.ts";
 
@@ -7,8 +8,10 @@ export interface ProviderFailure {
   readonly status: number;
   readonly code: string | null;
   readonly requestId: string | null;
-  /** Secrets removed, at most `MAX_MESSAGE_CHARACTERS`. */
+  /** Secrets removed. May still quote the request. */
   readonly message: string | null;
+  /** Texts of an answer in the same body, which the message must not quote. */
+  readonly answerTexts: readonly string[];
 }
 
 export const MAX_MESSAGE_CHARACTERS = 500;
@@ -16,7 +19,19 @@ export const MAX_MESSAGE_CHARACTERS = 500;
 const MAX_READ_CHARACTERS = 20_000;
 const MAX_CODE_CHARACTERS = 64;
 const REDACTED = "[redacted]";
-const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "dg-request-id", "x-goog-request-id", "cf-ray"];
+const REQUEST_ID_HEADERS = [
+  "x-request-id",
+  "request-id",
+  "dg-request-id",
+  "x-goog-request-id",
+  "apim-request-id",
+  "x-ms-request-id",
+  "x-correlation-id",
+  "x-trace-id",
+  "cf-ray",
+];
+/** Anthropic, Deepgram and ElevenLabs report it in the body, too. */
+const REQUEST_ID_PATHS = [["request_id"], ["error", "request_id"], ["detail", "request_id"]];
 
 /** Names, prefixes and shapes that identify a secret, whatever its origin. */
 const SECRETS: readonly RegExp[] = [
@@ -26,11 +41,14 @@ const SECRETS: readonly RegExp[] = [
   /\bAIza[\w-]{10,}/gu,
   /\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/gu,
   /\b(?:api[-_ ]?key|access[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s*[:=]\s*|\s+(?:provided:?|is)\s+(?=\S*[\d*]))["']?[\w\-.~+/=*]{4,}/giu,
+  // A card, account or telephone number.
+  /\b\d(?:[ -]?\d){11,}\b/gu,
   // A long run of letters and digits is a key, a signature or a foreign id.
-  /(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+/=-]{28,}/gu,
+  /(?=[\w+/=-]{0,200}\d)(?=[\w+/=-]{0,200}[A-Za-z])[\w+/=-]{28,}/gu,
 ];
+const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 /** User info and query of a URL. */
-const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@"']*@)?([^\s?#"']*)(?:[?#][^\s"']*)?/giu;
+const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^\s/@"']*@)?([^\s?#"']*)(?:[?#][^\s"']*)?/giu;
 
 /** `body` is the parsed JSON, undefined if it is not JSON. */
 export function providerFailure(
@@ -38,28 +56,54 @@ export function providerFailure(
   body: unknown,
   credential: string | null,
 ): ProviderFailure {
-  const requestId = REQUEST_ID_HEADERS.map((name) => plainId(headers[name])).find((id) => id !== null) ?? null;
-  const written = body === undefined ? bareText(text) : messageIn(body);
+  const ids = [...REQUEST_ID_HEADERS.map((name) => headers[name]), ...REQUEST_ID_PATHS.map((path) => at(body, path))];
+  const requestId = ids.map((id) => plainId(isText(id) ? id : null)).find((id) => id !== null) ?? null;
+  const answerTexts = answerTextsIn(body);
+  const written = answerTexts === null ? null : bareText(body === undefined ? text : (messageIn(body) ?? ""));
   return {
     status,
     code: codeIn(body, credential),
     requestId: requestId === null || holds(requestId, credential) ? null : requestId,
-    message: written === null ? null : cleanMessage(written, credential),
+    message: written === null ? null : withoutSecrets(written, credential),
+    answerTexts: answerTexts ?? [],
   };
+}
+
+/** Of a WebSocket session that the provider closed: the upgrade was answered with 101. */
+export function closeFailure(
+  { code, reason }: { readonly code: number; readonly reason: string },
+  headers: WireReply["headers"],
+  credential: string | null,
+): ProviderFailure {
+  const failure = providerFailure({ status: 101, headers, text: reason }, undefined, credential);
+  return { ...failure, code: `close_${code}` };
 }
 
 /** Truncated after the removal, because half a secret is still one. */
 export function cleanMessage(text: string, credential: string | null): string | null {
+  const clean = withoutSecrets(text, credential);
+  return clean === null ? null : cutMessage(clean);
+}
+
+function withoutSecrets(text: string, credential: string | null): string | null {
+  const spellings = spellingsOf(credential);
   let clean = text.slice(0, MAX_READ_CHARACTERS);
-  for (const spelling of spellingsOf(credential)) clean = clean.replaceAll(spelling, REDACTED);
-  clean = clean.replace(ADDRESS, "$1$2");
+  for (const spelling of spellings) clean = clean.replaceAll(spelling, REDACTED);
+  // A secret can be spelled in escapes.
+  clean = decodeEscapes(clean);
+  for (const spelling of spellings) clean = clean.replaceAll(spelling, REDACTED);
+  clean = clean.replace(ADDRESS, "$1$2").replace(EMAIL, REDACTED);
   for (const secret of SECRETS) clean = clean.replace(secret, REDACTED);
   clean = clean
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ")
     .replace(/\s+/gu, " ")
     .trim();
-  const characters = Array.from(clean);
-  if (characters.length <= MAX_MESSAGE_CHARACTERS) return clean === "" ? null : clean;
+  return clean === "" ? null : clean;
+}
+
+export function cutMessage(message: string): string {
+  const characters = Array.from(message);
+  if (characters.length <= MAX_MESSAGE_CHARACTERS) return message;
   return `${characters.slice(0, MAX_MESSAGE_CHARACTERS - 1).join("")}…`;
 }
 
@@ -78,7 +122,33 @@ function bareText(text: string): string | null {
   return /^\s*(?:$|<)/u.test(text) ? null : text;
 }
 
+/** Fields that hold a transcript or an answer in the protocols of the adapters. */
+const ANSWER_FIELDS: ReadonlySet<string> = new Set(["text", "transcript", "content", "words", "delta", "arguments"]);
+const MAX_VALUES = 5_000;
+const MAX_DEPTH = 20;
+
+/** A body with an error can hold a part of an answer, too. Null: more than can be compared. */
+function answerTextsIn(body: unknown): readonly string[] | null {
+  const texts: string[] = [];
+  let left = MAX_VALUES;
+  const collect = (value: unknown, isAnswer: boolean, depth: number): void => {
+    left -= depth > MAX_DEPTH ? MAX_VALUES : 1;
+    if (left < 0) return;
+    if (typeof value === "string" && isAnswer) texts.push(value);
+    if (typeof value !== "object" || value === null) return;
+    for (const name in value) {
+      if (left < 0) return;
+      const inner = (value as Readonly<Record<string, unknown>>)[name];
+      collect(inner, isAnswer || (!Array.isArray(value) && ANSWER_FIELDS.has(name)), depth + 1);
+    }
+  };
+  collect(body, false, 0);
+  return left < 0 ? null : texts;
+}
+
 const MESSAGE_PATHS: readonly (readonly string[])[] = [
+  // OAuth, whose `error` is the code.
+  ["error_description"],
   ["error", "message"],
   ["error"],
   ["err_msg"],
@@ -103,6 +173,7 @@ const CODE_PATHS: readonly (readonly string[])[] = [
   ["category"],
   ["code"],
   ["type"],
+  ["error"],
 ];
 
 function messageIn(body: unknown): string | null {

@@ -10,10 +10,14 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
   let isFinishUnknown = false;
   let reasoning: ChatResult["reasoning"];
   let providerRequestId: string | null = null;
+  let answeredModel: string | undefined;
   for (const event of events)
     switch (event.type) {
       case "open":
         providerRequestId = event.providerRequestId;
+        break;
+      case "model":
+        answeredModel = event.name;
         break;
       case "text":
         text += event.text;
@@ -41,5 +45,6 @@ export function assembled(events: readonly ChatEvent[]): ChatResult {
     ...(isFinishUnknown ? { isFinishUnknown } : {}),
     usage,
     providerRequestId,
+    ...(answeredModel === undefined ? {} : { answeredModel }),
   };
 }

@@ -20,12 +20,24 @@ function plainText(wire: ChatWire, text: string): Promise<ChatResult> {
   return CHAT_WIRES[wire].provider.chat(planFor(wire), { ...ioOfChunks([]), send: async () => reply });
 }
 
-const expected = ({ text, calls, finish, usage }: RecordedCase, requestId: string | null = null): ChatResult => ({
+/** As the recordings say it. */
+const ANSWERED: Readonly<Record<ChatWire, string>> = {
+  openai: "gpt-4o-2024-08-06",
+  anthropic: "claude-sonnet-4-5-20250929",
+  gemini: "gemini-3.5-flash",
+};
+
+const expected = (
+  wire: ChatWire,
+  { text, calls, finish, usage }: RecordedCase,
+  requestId: string | null = null,
+): ChatResult => ({
   text,
   toolCalls: calls,
   finishReason: finish,
   usage,
   providerRequestId: requestId,
+  answeredModel: ANSWERED[wire],
 });
 
 for (const recorded of RECORDED) {
@@ -33,12 +45,12 @@ for (const recorded of RECORDED) {
     test(`providers.stream-equals-plain: ${wire}, ${recorded.name}: the plain reply is the normalised answer`, async () => {
       // Gemini alone names the exchange in the body; the others in a header, which these recordings have not.
       const requestId = wire === "gemini" ? "resp1" : null;
-      assert.deepEqual(await plain(wire, recorded.wires[wire].plain), expected(recorded, requestId));
+      assert.deepEqual(await plain(wire, recorded.wires[wire].plain), expected(wire, recorded, requestId));
     });
 
     test(`providers.stream-equals-plain: ${wire}, ${recorded.name}: the stream is the same answer in pieces`, async () => {
       const events = await streamed(wire, [Buffer.from(recorded.wires[wire].stream)]);
-      assert.deepEqual(assembled(events), expected(recorded));
+      assert.deepEqual(assembled(events), expected(wire, recorded));
       assert.deepEqual(events[0], { type: "open", providerRequestId: null });
       assert.deepEqual(events.at(-1), { type: "finish", reason: recorded.finish });
       assert.equal(events.filter((event) => event.type === "finish").length, 1);
