@@ -28,13 +28,13 @@ import {
   sandboxUrl,
   setUpServices,
 } from "./provider-io.ts";
-import { type Alerts, openAlerts } from "./alerts.ts";
+import type { Alerts } from "./alerts.ts";
 import { openJobs } from "./jobs.ts";
+import { openObservers } from "./observers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
-import { openTelemetry, type Telemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
@@ -106,23 +106,6 @@ function startDailyQuestion({ modelLife }: Configuration, tests: ConnectionTestS
     : [];
 }
 
-type Observed = Pick<Telemetry, "recorded" | "modelSubstituted">;
-
-/** Telemetry that alerts listen to, too. */
-function observedBy(alerts: Observed, metrics: Telemetry): Telemetry {
-  return {
-    ...metrics,
-    recorded: (record) => {
-      metrics.recorded(record);
-      alerts.recorded(record);
-    },
-    modelSubstituted: (seen) => {
-      metrics.modelSubstituted(seen);
-      alerts.modelSubstituted(seen);
-    },
-  };
-}
-
 function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Accounting {
   return { ledger, leases, idempotency, quotas };
 }
@@ -140,9 +123,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const telemetry = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
-  const alerts = openAlerts({ ...options, outbound, circuits, metrics: telemetry, now, followed: () => caches });
-  const metrics = observedBy(alerts, telemetry);
+  const { alerts, metrics } = openObservers({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const caches = await openCaches({ ...options, leases: accounts.leases, circuits }, nowMs);
