@@ -20,6 +20,7 @@ export const MAX_ATTEMPTS = 5;
 /** Of one call, so that a long backlog does not keep a stopping process. */
 const MAX_PER_DESTINATION = 50;
 const DESTINATIONS_AT_ONCE = 16;
+const GIVEN_UP = "an alert was given up";
 
 export async function deliverAlerts(services: AlertServices, stopping?: AbortSignal): Promise<void> {
   const { db } = bypassRls(services.database, "claim");
@@ -27,13 +28,20 @@ export async function deliverAlerts(services: AlertServices, stopping?: AbortSig
   const due = await listDueDestinations(db, [...byId.keys()]);
   const semaphore = createKeyedSemaphore({ total: DESTINATIONS_AT_ONCE, perKind: DESTINATIONS_AT_ONCE });
   const signal = stopping ?? new AbortController().signal;
+  const destinations = due.flatMap((id) => byId.get(id) ?? []);
   await Promise.all(
-    due
-      .flatMap((id) => byId.get(id) ?? [])
-      .map((destination) => semaphore.run("destination", signal, () => drain(services, destination, signal))),
-  ).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+    destinations.map(async (destination) => {
+      try {
+        await semaphore.run("destination", signal, () => drain(services, destination, signal));
+      } catch (error) {
+        if (!signal.aborted)
+          services.logger.error(
+            { task: "deliver alerts", subject: destination.place, err: error },
+            "could not deliver",
+          );
+      }
+    }),
+  );
 }
 
 /** Ends with the first failure: the next call continues. */
@@ -41,8 +49,21 @@ async function drain(services: AlertServices, destination: Destination, signal: 
   const { db } = bypassRls(services.database, "claim");
   for (let made = 0; made < MAX_PER_DESTINATION && !signal.aborted; made += 1) {
     const claimed = await claimAlert(db, destination.id, leaseSeconds(services.timeoutMs));
-    if (claimed === null || !(await attempt(services, destination, claimed, signal))) return;
+    if (claimed === null) return;
+    if (claimed.attempts > MAX_ATTEMPTS) await giveUp(services, destination, claimed);
+    else if (!(await attempt(services, destination, claimed, signal))) return;
   }
+}
+
+/** Of an alert whose attempts ended with their process each time. */
+async function giveUp(
+  { database, logger }: AlertServices,
+  { place }: Destination,
+  claimed: ClaimedAlert,
+): Promise<void> {
+  const { db } = bypassRls(database, "claim");
+  await recordAlertAttempt(db, claimed, { outcome: "interrupted", statusCode: null, nextDelaySeconds: null });
+  logger.error({ event: "alert.given_up", subject: place, attempt: claimed.attempts, reason: "interrupted" }, GIVEN_UP);
 }
 
 /** Returns whether the receiver accepted it. */
@@ -62,7 +83,8 @@ async function attempt(
     isTest: false,
   };
   const attempted = await attemptDelivery(services, message, signal).catch(async (error: unknown) => {
-    await releaseAlert(db, claimed);
+    // After any other error the attempt counts, and the next one is made when the claim has expired.
+    if (signal.aborted) await releaseAlert(db, claimed);
     throw error;
   });
   const { outcome, statusCode, latencyMs } = attempted;
@@ -81,7 +103,7 @@ async function attempt(
   if (!hasSucceeded) {
     const isOver = delaySeconds === null;
     const fields = { subject: place, attempt: claimed.attempts, reason: outcome, status: statusCode, ms: latencyMs };
-    if (isOver) logger.error({ event: "alert.given_up", ...fields }, "an alert was given up");
+    if (isOver) logger.error({ event: "alert.given_up", ...fields }, GIVEN_UP);
     else logger.warn({ event: "alert.not_delivered", ...fields }, "an alert was not accepted; it is sent again later");
   }
   return hasSucceeded;

@@ -7,7 +7,7 @@ import { alertBody } from "./alert-body.ts";
 import { type Alert, QUIET_SECONDS } from "./alert.ts";
 import { type Destination, receives } from "./destinations.ts";
 import type { AlertServices } from "./services.ts";
-import { reportCauses } from "./store/alert-causes.ts";
+import { listDueCauses, type OccurredCause, reportCauses } from "./store/alert-causes.ts";
 import { countPending, insertAlertDeliveries } from "./store/alert-deliveries.ts";
 
 /** Bound of the alerts that wait for one destination [alerts.backlog]. */
@@ -67,14 +67,11 @@ async function recordIn(
   owner: WorkspaceId | null,
   alerts: readonly Alert[],
 ): Promise<{ readonly reported: readonly Alert[]; readonly dropped: number }> {
-  const room = Math.max(0, MAX_PENDING - (await countPending(tx, destination.id)));
-  const causes = alerts.slice(0, room).map(({ event, cause, occurredAt }) => ({
-    cause,
-    occurredAt,
-    quietSeconds: QUIET_SECONDS[event],
-  }));
-  const due = await reportCauses(tx, { destination: destination.id, workspaceId: owner }, causes);
-  const reported = alerts.filter(({ cause }) => due.has(cause));
+  const due = await pick(alerts, (causes) => listDueCauses(tx, destination.id, causes));
+  if (due.length === 0) return { reported: [], dropped: 0 };
+  const fitting = due.slice(0, Math.max(0, MAX_PENDING - (await countPending(tx, destination.id))));
+  const holder = { destination: destination.id, workspaceId: owner };
+  const reported = await pick(fitting, (causes) => reportCauses(tx, holder, causes));
   await insertAlertDeliveries(
     tx,
     reported.map((alert) => {
@@ -83,5 +80,15 @@ async function recordIn(
       return { id, workspaceId: owner, destination: destination.id, event: alert.event, body: JSON.stringify(body) };
     }),
   );
-  return { reported, dropped: alerts.length - causes.length };
+  return { reported, dropped: due.length - fitting.length };
+}
+
+async function pick(
+  alerts: readonly Alert[],
+  choose: (causes: readonly OccurredCause[]) => Promise<ReadonlySet<string>>,
+): Promise<readonly Alert[]> {
+  const chosen = await choose(
+    alerts.map(({ event, cause, occurredAt }) => ({ cause, occurredAt, quietSeconds: QUIET_SECONDS[event] })),
+  );
+  return alerts.filter(({ cause }) => chosen.has(cause));
 }

@@ -5,7 +5,9 @@ import { EXIT } from "../cli/exit-codes.ts";
 import type { AlertsOptions, AlertsSecretOptions } from "../cli/operate/alerts-commands.ts";
 import { printJson, table } from "../cli/print.ts";
 import { CliError, type Terminal, stripControlCharacters, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
 import { newId } from "../contract/ids.ts";
+import { missingSecrets } from "../storage/secrets/open-secrets.ts";
 import { type Attempted, attemptDelivery, type AttemptServices } from "../webhooks/attempt.ts";
 import type { OpenNetwork } from "./doctor/doctor-network.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
@@ -62,7 +64,7 @@ export async function alertsSecret(
 
 async function readDestinations(options: AlertsOptions, terminal: Terminal) {
   const configuration = readConfiguration(options, terminal);
-  const { pepper } = hasConfigured(configuration) ? await readSecrets(configuration) : { pepper: Buffer.alloc(0) };
+  const pepper = hasDerivedSecrets(configuration) ? await readPepper(configuration) : Buffer.alloc(0);
   const destinations = alertDestinations(configuration, pepper);
   if (destinations.length === 0)
     throw new CliError(EXIT.notFound, "No destination of alerts is configured.", {
@@ -71,9 +73,21 @@ async function readDestinations(options: AlertsOptions, terminal: Terminal) {
   return { configuration, destinations };
 }
 
-/** Reading secrets may create them, which is pointless without a destination. */
-function hasConfigured({ alerts, workspaces }: Parameters<typeof alertDestinations>[0]): boolean {
-  return alerts.length > 0 || workspaces.some((workspace) => workspace.alerts.length > 0);
+function hasDerivedSecrets({ alerts, workspaces }: Parameters<typeof alertDestinations>[0]): boolean {
+  return [...alerts, ...workspaces.flatMap((workspace) => workspace.alerts)].some(({ secret }) => secret === null);
+}
+
+/** Creates none: the first start does. */
+async function readPepper(configuration: Configuration): Promise<Buffer> {
+  const { storage, secrets } = configuration;
+  if ((await missingSecrets({ ...storage, ...secrets })).length === 0) return (await readSecrets(configuration)).pepper;
+  throw new CliError(
+    EXIT.notFound,
+    "The signing secrets are derived from those of the installation, which has none yet.",
+    {
+      hints: ["start it once: patchbay up", "or set `secret` of each destination"],
+    },
+  );
 }
 
 async function test(

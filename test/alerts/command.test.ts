@@ -1,7 +1,8 @@
 // `patchbay alerts test|secret`, the faults of destinations in the configuration, and what the doctor says about them.
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { alertDestinations } from "../../src/alerts/destinations.ts";
 import { raiseAlerts } from "../../src/alerts/raise.ts";
@@ -97,6 +98,49 @@ test("alerts.test-command: without a destination the command says so, exit code 
   const ran = await run(["alerts", "test"], { cwd: place({}) });
   assert.equal(ran.exitCode, 4);
   assert.match(ran.stderr, /No destination of alerts is configured.*\n.*docs\/reference\/alerts\.md/u);
+});
+
+test("alerts.test-command: before the first start no secret is created, and destinations with their own are tested", async (t) => {
+  const internet = pretendInternet();
+  await startReceiver(t, internet, "operator.example");
+  const ran = async (file: ConfigurationFile) => {
+    const cwd = place(file);
+    rmSync(join(cwd, "data"), { recursive: true });
+    const configuration = await configurationOf(file, folder);
+    const network = doctorNetwork(openOutbound({ configuration, network: internet }), configuration);
+    const { exitCode, stderr } = await run(["alerts", "test"], { cwd, network });
+    await network.close();
+    return { exitCode, stderr, isCreated: existsSync(join(cwd, "data")) };
+  };
+  const secret = `whsec_${PEPPER.toString("base64")}`;
+  assert.deepEqual(await ran({ alerts: [{ url: OPERATOR_URL, secret }] }), {
+    exitCode: 0,
+    stderr: "",
+    isCreated: false,
+  });
+  const derived = await ran({ alerts: [{ url: OPERATOR_URL }] });
+  assert.deepEqual([derived.exitCode, derived.isCreated], [4, false]);
+  assert.match(derived.stderr, /patchbay up/u);
+});
+
+test("alerts.signature: `patchbay webhooks verify` verifies an alert as it was received", async (t) => {
+  const world = await openWorld(t, database, { alerts: [{ url: OPERATOR_URL }] });
+  const receiver = await startReceiver(t, world.internet, "operator.example");
+  await raiseAlerts(world.services, [anAlert({ cause: "disk_low/verified/data_dir" })]);
+  await deliverAlerts(world.services);
+  const [received] = receiver.received;
+  assert.ok(received !== undefined);
+  const names = ["x-svc-webhook-ts", "x-svc-webhook-signature"];
+  const headers = names.flatMap((name) => ["-H", `${name}: ${String(received.headers[name])}`]);
+  const verify = (secret: string) =>
+    run(["webhooks", "verify", ...headers, "--secret", secret], { cwd: folder, stdin: Readable.from([received.body]) });
+  const [destination] = world.services.destinations;
+  const valid = await verify(destination?.secret ?? "");
+  assert.deepEqual(
+    [valid.exitCode, valid.stdout.split("  ").slice(0, 2)],
+    [0, ["OK: disk_low", "disk_low/verified/data_dir"]],
+  );
+  assert.equal((await verify(`whsec_${PEPPER.toString("base64")}`)).exitCode, 1);
 });
 
 test("alerts.secret: a derived secret is printed alone, differs for each destination and address, and a configured one is not printed", async () => {

@@ -326,6 +326,34 @@ test("alerts.backlog: at most 500 alerts wait for a destination, the log counts 
   assert.equal(causes.length, 500);
 });
 
+test("alerts.backlog: causes that were reported leave the room to others, however many they are", async (t) => {
+  const { services, lines } = await operatorWorld(t);
+  const alertsFrom = (first: number) =>
+    Array.from({ length: 400 }, (_, index) => anAlert({ cause: `cause/${1_000 + first + index}`, ...occurring(0) }));
+  assert.equal(await raiseAlerts(services, alertsFrom(0)), 400);
+  await database.db
+    .updateTable("alert_deliveries")
+    .set({ state: "delivered", finished_at: new Date(START) })
+    .execute();
+  assert.equal(await raiseAlerts(services, [...alertsFrom(0), ...alertsFrom(400)]), 400);
+  assert.ok(!lines.some((line) => line.includes("alert.dropped")));
+});
+
+test("alerts.retries: an alert whose process dies in every attempt is given up, too", async (t) => {
+  const { services, lines, receiver } = await operatorWorld(t);
+  await raiseAlerts(services, [anAlert(occurring(0))]);
+  const broken = { ...services, receivers: { post: () => Promise.reject(new Error("unexpected")) } };
+  for (let made = 0; made <= MAX_ATTEMPTS; made += 1) {
+    await at(made * 60_000);
+    await deliverAlerts(broken);
+    await deliverAlerts(broken);
+  }
+  assert.deepEqual(await states(), [["failed", MAX_ATTEMPTS + 1, "interrupted"]]);
+  assert.equal(lines.filter((line) => line.includes('"task":"deliver alerts"')).length, MAX_ATTEMPTS);
+  assert.ok(lines.some((line) => line.includes("alert.given_up")));
+  assert.equal(receiver.received.length, 0);
+});
+
 test("alerts.retention: deliveries go after seven days, causes a day after they may be reported again", async (t) => {
   const { services } = await operatorWorld(t);
   await raiseAlerts(services, [anAlert(occurring(0)), anAlert({ event: "retirement", cause: "r", ...occurring(0) })]);
