@@ -5,8 +5,6 @@ import { startSandbox } from "../../sandbox/server.ts";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { createMeasurer } from "../audio/measure.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
-import { askDaily } from "../admin/connections/ask-daily.ts";
-import type { ConnectionTestServices } from "../admin/connections/test-connection.ts";
 import { openSpool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { createProviderDeletions } from "../gateway/calls/provider-deletions.ts";
@@ -15,7 +13,7 @@ import { createTranscriptThread } from "../gateway/transcription/transcript-thre
 import type { RequestLog } from "../requests/log.ts";
 import type { RollUp } from "../requests/roll-up.ts";
 import type { JobServices } from "../jobs/services.ts";
-import { createPeriodicTask, type PeriodicTask } from "../lib/concurrency/periodic-task.ts";
+import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { createDirtyTask } from "../lib/concurrency/dirty-task.ts";
 import { openAccounts, SWEEP_MS } from "./metering.ts";
 import { keepCheckpoints } from "./audit-checkpoints.ts";
@@ -30,6 +28,7 @@ import {
 } from "./provider-io.ts";
 import type { Alerts } from "./alerts.ts";
 import { openJobs } from "./jobs.ts";
+import { openModelEndQuestions } from "./model-ends.ts";
 import { openObservers } from "./observers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
@@ -41,9 +40,6 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
 import type { OtlpSettings } from "../telemetry/otlp.ts";
-
-/** How often a process looks whether an account was asked today. */
-const QUESTION_MS = 600_000;
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -97,14 +93,6 @@ type Reach = Pick<GatewayServices, "providers" | "chatProviders" | "directory" |
 
 /** `streamIdleMs`: a stream silent for so long is broken. `statusLineMs`: how long the status line of a transcript waits for its first content. */
 const STREAM_TIMES = { streamIdleMs: 60_000, statusLineMs: 15_000 };
-
-/** None, if the operator did not switch it on. */
-function startDailyQuestion({ modelLife }: Configuration, tests: ConnectionTestServices): readonly PeriodicTask[] {
-  const what = "ask providers when their models end";
-  return modelLife.askProvidersDaily
-    ? [createPeriodicTask(QUESTION_MS, tests.logger, what, (signal) => askDaily(tests, signal))]
-    : [];
-}
 
 function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Accounting {
   return { ledger, leases, idempotency, quotas };
@@ -173,9 +161,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
+  const modelEnds = openModelEndQuestions(configuration, logger, parts.connectionTests);
   const { server, admin } = createServers(options, parts);
 
-  const periodic = [checkpoints, alerts, ...startDailyQuestion(configuration, parts.connectionTests)];
   const deletionSweep = createPeriodicTask(SWEEP_MS, logger, "delete at providers", () => deletions.sweep());
   const drain = (): void => {
     draining = true;
@@ -184,7 +172,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...periodic.map((each) => each.stop())]);
+    const timers = [checkpoints, modelEnds, alerts];
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...timers.map((each) => each.stop())]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -206,7 +195,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestLog: accounts.requestLog,
     usage: accounts.rollUp,
     alerts,
-    askProviders: () => askDaily(parts.connectionTests, new AbortController().signal),
+    askProviders: () => modelEnds.ask(),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

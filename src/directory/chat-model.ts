@@ -6,8 +6,6 @@ import type { ChatModel, ChatProvider } from "../providers/chat/chat-provider.ts
 import type { ProviderKind } from "../providers/provider.ts";
 import type { StoredModel } from "./stored-schemas.ts";
 
-const NOTHING: ChatModel = { features: [], preferences: [], limits: {} };
-
 /** Null: the model does not support chat there. */
 export function chatModel(
   kind: ProviderKind,
@@ -15,10 +13,12 @@ export function chatModel(
   name: string,
   declared: StoredModel | undefined,
 ): ChatModel | null {
-  const catalogueModel = ownProperty(provider?.models ?? {}, name) ?? ownProperty(CHAT_MODELS[kind] ?? {}, name);
+  // A declaration gives a provider no protocol for chats.
+  if (provider === undefined) return null;
+  const catalogueModel = ownProperty(provider.models, name) ?? ownProperty(CHAT_MODELS[kind] ?? {}, name);
   if (declared === undefined) return catalogueModel ?? null;
   if (!declared.capabilities.includes("chat")) return null;
-  const base = catalogueModel ?? provider?.unknownModel ?? NOTHING;
+  const base = catalogueModel ?? provider.unknownModel;
   const { maxOutputTokens } = declared.limits;
   return {
     ...base,

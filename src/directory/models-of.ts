@@ -37,7 +37,7 @@ export function modelsOf(
     const model = {
       name,
       speech: withEnd(speechModel(speech, name, declared, {}), listed),
-      chat: chat === undefined ? null : withEnd(chatModel(kind, chat, name, declared), listed),
+      chat: withEnd(chatModel(kind, chat, name, declared), listed),
     };
     return model.speech === null && model.chat === null ? [] : [model];
   });

@@ -70,11 +70,9 @@ export function nearEndText(name: string, { date, daysLeft, evidence, source, re
 }
 
 /** For the sandbox, which serves models that their providers have ended. */
-export function withoutLife<Model extends { readonly life?: ModelLife }>({
-  life: _,
-  ...model
-}: Model): Omit<Model, "life"> {
-  return model;
+export function withoutLife<Model extends { readonly life?: ModelLife }>(model: Model): Omit<Model, "life"> {
+  const { life: _, ...rest } = model;
+  return rest;
 }
 
 /** Whole UTC days from the day of `nowMs` until `date`. 0 or less: the date has come. */

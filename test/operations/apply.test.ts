@@ -56,6 +56,25 @@ test("configuration.apply-running: while a gateway runs on the embedded database
   assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
 });
 
+test("cli.apply-warnings, configuration.ending-models: a file with a model that has ended is applied, and apply, its dry run and the API warn", async () => {
+  const withEnded = (file: ConfigurationFile): ConfigurationFile => ({
+    ...withModel("nova-2")(file),
+    routes: [
+      { id: "speech", targets: [{ connection: "dg", model: "nova-2" }] },
+      { id: "ended", targets: [{ connection: "oa", model: "gpt-4.1-nano" }] },
+    ],
+  });
+  await write(withEnded);
+  const dry = await installation.patchbay("apply", "--dry-run");
+  assert.match(dry.stderr, /warning: .*`oa\/gpt-4\.1-nano` ended on 2026-10-23 \(source: .*openai/u);
+  const answer = await call(gateway, "POST", APPLY, { body: { dry_run: true } });
+  assert.match(applyResult.parse(answer.json).warnings.join(), /gpt-4\.1-nano/u);
+  const done = await installation.patchbay("apply", "--json");
+  assert.deepEqual([done.exitCode, applyResult.parse(JSON.parse(done.stdout)).warnings.length], [0, 1]);
+  await write(withModel("nova-2"));
+  assert.equal((await installation.patchbay("apply")).exitCode, 0);
+});
+
 test("configuration.apply-all-or-nothing, configuration.apply-own-file: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
   // Written, and found to be broken by the test's own reading of it.
   await assert.rejects(

@@ -251,6 +251,15 @@ test("retirement.proposal: a successor that lacks the feature is skipped, models
   }
 });
 
+test("providers.declared-features: a chat model that is declared on a provider without chats makes no target for chats", async () => {
+  const speaking = { kind: "deepgram", models: { talker: { capabilities: ["audio_input", "chat"] } } } as const;
+  const connections = { ...CONNECTIONS, dg: speaking };
+  const routes = { calls: { targets: ["dg/talker", "oa/whisper-1"], translateViaChat: true } };
+  assert.equal(directoryOf(connections, routes).routesOf("platform").get("calls")?.targets[0]?.chat, null);
+  const { list, propose } = radar(routes, connections);
+  for (const each of await list()) propose(each);
+});
+
 test("retirement.thresholds: each retirement crosses 90, 30 and 7 days once, and the narrowest counts", async () => {
   const lost = (
     await radar({ calls: { targets: ["oa/gpt-4o-transcribe-diarize", "oa/gpt-transcribe"] } }).list()

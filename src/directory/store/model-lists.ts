@@ -76,7 +76,7 @@ const IS_EARLIER_DAY = sql<boolean>`(model_lists.asked_at at time zone 'utc')::d
 
 /** Null: another process asks on this day, or the connection was deleted. */
 export async function claimQuestion(db: SystemHandle, place: ListPlace): Promise<boolean> {
-  const claimed = await sql<unknown>`
+  const claimed = await sql`
     insert into model_lists (scope, connection, asked_at)
     select scope, id, patchbay_now() from connections where scope = ${place.scope} and id = ${place.connection}
     on conflict (scope, connection) do update set asked_at = excluded.asked_at

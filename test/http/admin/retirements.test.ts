@@ -5,6 +5,8 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { retirementView } from "../../../src/contract/admin/retirements.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
+import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { postForm } from "../../harness/client.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { scrape } from "../../telemetry/scrape.ts";
 import { ADMIN_KEY, adminFile, call, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
@@ -78,6 +80,23 @@ test("retirement.scope: pages are in the order of dates and complete, and within
   assert.deepEqual((await page("/admin/v1/retirements?within_days=30")).data, []);
   assert.equal((await call(gateway, "GET", "/admin/v1/retirements?within_days=-1")).status, 400);
   assert.equal((await call(gateway, "GET", "/admin/v1/retirements?cursor=x")).status, 400);
+});
+
+test("retirement.by-router: on the announced day, and not before, the gateway refuses what the entry names", async () => {
+  const speech = (await page("/admin/v1/retirements")).data.filter(({ route }) => route === "speech");
+  assert(
+    speech.some(({ feature, date }) => feature === "translation" && date === "2027-02-26"),
+    JSON.stringify(speech.map(({ id }) => id)),
+  );
+  const outcome = async () => {
+    const answer = await postForm(gateway.origin, { path: "/v1/translation", fields: { dry_run: "true" } });
+    return routingDecision.parse(answer.json).outcome;
+  };
+  day = "2027-02-25";
+  assert.deepEqual(await outcome(), { status: 200, code: null, position: 2 });
+  day = "2027-02-26";
+  assert.deepEqual(await outcome(), { status: 503, code: "NO_HEALTHY_PROVIDER", position: null });
+  day = "2026-11-26";
 });
 
 test("retirement.metric: a gauge has the days until the next loss of each route and feature, those of workspaces together", async () => {
