@@ -71,6 +71,24 @@ async function run(
   return { code, ...text };
 }
 
+test("requests.provider-error, requests.answered-model: requests show and route explain --request print the provider's reason and the model that answered", async () => {
+  gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "other_model", name: "nova-2" } });
+  const body = JSON.stringify({ error: { message: "No such deployment.", code: "deployment_missing" } });
+  gateway.sandbox.addFault({ wire: "openai", times: 1, fault: { kind: "status", status: 500, body } });
+  const answer = await postForm(gateway.origin);
+  await recordOf(gateway, answer);
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  for (const [command, ...rest] of [
+    ["requests", "show"],
+    ["route", "explain", "--request"],
+  ] as const) {
+    const { out, err } = await run(command, ...rest, idOf(answer), ...admin);
+    assert.equal(err, "");
+    assert.match(out, /^proof {4}1 {2}model \(answered by general-nova-2 nova-2 /mu);
+    assert.match(out, /^provider 2 {2}HTTP 500 {2}deployment_missing .*No such deployment\.$/mu);
+  }
+});
+
 test("cli.requests: the record in lines: the summary first, then each target and each call", async () => {
   const answer = await postForm(gateway.origin, { fields: { timestamps: "word" } });
   await recordOf(gateway, answer);
@@ -610,6 +628,8 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
     { failure: { kind: "drop", feature: "timestamps.word" } },
     { model: "whisper-1", failure: { kind: "status", status: 429, retry_after_seconds: 7 } },
   ]);
+  const swapped = await run("simulate", "other-model", "--answered-by", "nova-2", ...admin);
+  assert.match(swapped.out, /^answered by nova-2 +all +all +until off$/mu);
   const before = gateway.sandbox.callCount;
   assert.equal((await postForm(gateway.origin, { fields: { timestamps: "word" } })).status, 200);
   assert.ok(gateway.sandbox.callCount > before, "a live key's provider is another one");
@@ -618,7 +638,14 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
     object: "sandbox_faults",
     faults: [],
   });
-  for (const wrong of [["sloww"], ["drop"], ["garbage", "--seconds", "1"], ["429", "--feature", "diarization"]])
+  for (const wrong of [
+    ["sloww"],
+    ["drop"],
+    ["garbage", "--seconds", "1"],
+    ["429", "--feature", "diarization"],
+    ["other-model"],
+    ["empty", "--answered-by", "nova-2"],
+  ])
     assert.equal((await run("simulate", ...wrong, ...admin)).code, 2, wrong.join(" "));
   assert.equal((await run("simulate", "off", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });

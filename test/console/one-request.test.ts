@@ -51,6 +51,24 @@ test("console.requests: a request names its app and key and leads to them; it sh
   await page.locator("section[aria-label='App notes']").waitFor();
 });
 
+test("console.requests, requests.provider-error, requests.answered-model: a request shows the provider's own reason, and the model that answered", async (t) => {
+  const id = await requestOf("/transcription");
+  const { db } = world.gateway.database;
+  const receipts = [{ feature: "model", grade: "echoed", delivered: false, isTolerated: true, answered: "other-2" }];
+  const failure = { status: 429, code: "slow_down", requestId: "r-7", message: "Wait a minute." };
+  await db
+    .updateTable("attempts")
+    .set({ receipts: JSON.stringify(receipts), provider_failure: JSON.stringify(failure) })
+    .where("request_id", "=", id)
+    .execute();
+  const page = await world.operator(t, `#/requests/${id}`);
+  if (page === null) return;
+  const text = await screenText(page);
+  assert.match(text, /✕ model: answered by other-2/u);
+  assert.match(text, /HTTP 429, slow_down, request r-7\s+Wait a minute\./u);
+  await assertAccessible(page);
+});
+
 test("console.requests: the operator sees the owner in each row, and is led into that workspace", async (t) => {
   const page = await world.operator(t, "#/requests?workspace=acme");
   if (page === null) return;

@@ -9,6 +9,7 @@ import {
   modelReceipt,
   reportedModel,
 } from "../../src/providers/answered-model.ts";
+import { openaiCompatibleChat } from "../../src/providers/openai/openai-chat.ts";
 
 type Names = keyof typeof MODEL_NAMES;
 const SAME: readonly (readonly [Names, asked: string, answered: string])[] = [
@@ -69,6 +70,18 @@ for (const [expected, rows] of [
     test(`providers.answered-model: ${names}: ${asked} answered by ${answered} is ${expected ? "the same" : "another"} model`, () => {
       assert.equal(isSameModel(MODEL_NAMES[names], asked, answered), expected);
     });
+
+test("providers.answered-model: a target of a compatible server names the model that answers, and its dialect has the rules", () => {
+  const isSame = (target: { model: string; settings: object }, answered: string): boolean =>
+    openaiCompatibleChat.isSameModel({ ...target, settings: { ...target.settings } }, answered);
+  const deployed = { model: "production", settings: { answers_as: "gpt-4o" } };
+  assert.ok(
+    isSame(deployed, "gpt-4o-2024-08-06") && !isSame(deployed, "production") && !isSame(deployed, "gpt-4o-mini"),
+  );
+  const mistral = { model: "mistral-large-latest", settings: { dialect: "mistral" } };
+  assert.ok(isSame(mistral, "mistral-large-2512") && !isSame({ ...mistral, settings: {} }, "mistral-large-2512"));
+  assert.ok(openaiCompatibleChat.settings.safeParse(deployed.settings).success);
+});
 
 test("providers.answered-model: every rule has its source", () => {
   for (const { source } of Object.values(MODEL_NAMES)) assert.ok(source.length > 20);

@@ -480,6 +480,29 @@ for (const [what, steps, kind, uncollected] of [
   });
 }
 
+for (const [what, steps, reason] of [
+  [
+    "an operation that failed",
+    { poll: (_a, r) => json(r, { done: true, error: { code: 3, message: "Bad audio." }, name: OPERATION }) },
+    [200, "3", "Bad audio."],
+  ],
+  [
+    "a token that was refused",
+    { token: (_a, r) => json(r, { error: "invalid_grant", error_description: "Invalid JWT signature." }, 400) },
+    [400, "invalid_grant", "Invalid JWT signature."],
+  ],
+] as const satisfies readonly (readonly [string, Record<string, Answer>, readonly [number, string, string]])[]) {
+  test(`providers.failure-message: google-speech, ${what} has the provider's reason`, async (t) => {
+    const { url } = await google(t, batching(steps));
+    const io = ioFor(t, url, { credential: CREDENTIAL });
+    await assert.rejects(googleSpeech.transcribe(planOf(IN_BUCKET), audioFixture(LONG_AUDIO), io), (error) => {
+      assert.ok(error instanceof ProviderError && error.provider !== null);
+      assert.deepEqual([error.provider.status, error.provider.code, error.provider.message], reason);
+      return true;
+    });
+  });
+}
+
 test("providers.poll-again: google-speech, a poll for which there was no token is repeated, because the run continues", async (t) => {
   let exchanges = 0;
   const { url, asked } = await google(

@@ -63,6 +63,15 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     });
   }
 
+  test(`providers.failure-message: the reason with which ${kind} closes its socket is kept`, async (t) => {
+    const { url } = await provider(t, {
+      onAudio: (client) => client.close(1011, "Out of capacity, token abcdefgh1234"),
+    });
+    const error = await failure(t, subject, url);
+    const { status, code, message } = error.provider ?? assert.fail("no reason");
+    assert.deepEqual([status, code, message], [101, "close_1011", "Out of capacity, [redacted]"]);
+  });
+
   test(`providers.retry-after: ${kind}'s socket refused with 429 and Retry-After keeps the seconds`, async (t) => {
     const { url } = await provider(t, { refuse: refusal(429, "{}", ["retry-after: 17"]) });
     const error = await failure(t, subject, url);

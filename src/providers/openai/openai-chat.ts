@@ -40,6 +40,12 @@ const settingsRead = new WeakMap<object, z.infer<typeof openAiSettings>>();
 const compatibleSettings = z.strictObject({
   dialect: z.enum(Object.keys(DIALECTS)).describe("Server software (default: `openai`).").optional(),
   reasoning_effort: openAiSettings.shape.reasoning_effort,
+  answers_as: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("Name of the model in the server's answers, if it is another one, such as behind a deployment of Azure.")
+    .optional(),
 });
 
 const UNDECLARED: ChatModel = { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} };
@@ -76,7 +82,10 @@ export const openaiCompatibleChat: ChatProvider = {
   defaultBaseUrl: null,
   settings: compatibleSettings,
   plan: (request, target) => planChat(request, target, dialectOf(target)),
-  isSameModel: (target, answered) => isSameModel(dialectOf(target).modelNames, target.model, answered),
+  isSameModel: (target, answered) => {
+    const { answers_as: name } = target.settings;
+    return isSameModel(dialectOf(target).modelNames, typeof name === "string" ? name : target.model, answered);
+  },
   ...wire,
 };
 

@@ -9,6 +9,7 @@ import { configurationWith } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { scrape } from "../../telemetry/scrape.ts";
 import { call, envelopeIn, errorIn, FINISH, samples, speak, START } from "./setup.ts";
 
 const TEST_KEY = generateKey("test");
@@ -126,6 +127,23 @@ test("realtime.socket-fallback: where every target refuses the socket, one error
   assert.deepEqual(
     rows.map(({ state, outcome, charge_nano_usd: nano }) => [state, outcome, Number(nano)]),
     [["settled", "failed:server_error", 0]],
+  );
+});
+
+test("requests.answered-model, metrics.substitutions: live audio that another generation of models heard is refused, recorded and counted", async () => {
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "other_model", name: "nova-2" } });
+  const caller = await call(gateway.origin);
+  await speak(caller, START, SHORT());
+  assert.deepEqual(await caller.closed, [1011, "FEATURE_NOT_DELIVERED"]);
+  const [row] = await gateway.database.db.selectFrom("attempts").selectAll().execute();
+  assert.equal(row?.outcome, "failed:feature_dropped");
+  assert.match(JSON.stringify(row.receipts), /"model".*"answered":"general-nova-2 nova-2/u);
+  const { value } = await scrape(gateway.adminOrigin);
+  assert.equal(
+    value(
+      'svc_model_substitutions_total{provider="deepgram",model="nova-3",operation="transcription",outcome="withheld"}',
+    ),
+    1,
   );
 });
 
