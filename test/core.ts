@@ -46,8 +46,13 @@ export const CORE: Readonly<Record<string, CoreGroup>> = {
     files: ["test/metering/", "test/quotas/shared-counters.test.ts", "test/usage/roll-up.test.ts"],
   },
   webhooks: {
-    why: "Deliveries are durable queue entries with their own schedule.",
-    files: ["test/webhooks/deliver.test.ts", "test/webhooks/fairness.test.ts", "test/http/stt-webhook/happy.test.ts"],
+    why: "Deliveries are durable queue entries with their own schedule. A conditional upsert elects the process that sends an alert.",
+    files: [
+      "test/webhooks/deliver.test.ts",
+      "test/webhooks/fairness.test.ts",
+      "test/http/stt-webhook/happy.test.ts",
+      "test/alerts/raise.test.ts",
+    ],
   },
   tenancy: {
     why: "Row-level security and the privileges of roles change between server versions.",

@@ -19,6 +19,7 @@ export const COMMAND_NAMES = [
   "api",
   "simulate",
   "config",
+  "alerts",
   "route",
   "console",
   "apply",

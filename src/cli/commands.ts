@@ -38,6 +38,7 @@ export const COMMANDS: readonly CommandModule[] = [
   { names: ["api"], load: async () => (await import("./administer/api-commands.ts")).addApi },
   { names: ["simulate"], load: async () => (await import("./administer/simulate-commands.ts")).addSimulate },
   { names: ["config"], load: async () => (await import("./operate/config-commands.ts")).addConfig },
+  { names: ["alerts"], load: async () => (await import("./operate/alerts-commands.ts")).addAlerts },
   {
     names: ["route", "console", "apply", "doctor", "down", "backup", "restore", "migrate-storage", "audit", "secrets"],
     load: async () => (await import("./operate/operations-commands.ts")).addOperations,

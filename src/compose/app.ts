@@ -26,13 +26,14 @@ import {
   sandboxUrl,
   setUpServices,
 } from "./provider-io.ts";
+import type { Alerts } from "./alerts.ts";
 import { openJobs } from "./jobs.ts";
 import { openModelEndQuestions } from "./model-ends.ts";
+import { openObservers } from "./observers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
-import { openTelemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
@@ -78,6 +79,7 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
+  readonly alerts: Pick<Alerts, "runNow">;
   /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
   askProviders(): Promise<number>;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
@@ -109,11 +111,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, now, followed: () => caches });
+  const { alerts, metrics } = openObservers({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
-  const { leases, requestLog } = accounts;
-  const caches = await openCaches({ ...options, leases, circuits }, nowMs);
+  const caches = await openCaches({ ...options, leases: accounts.leases, circuits }, nowMs);
 
   const reach: Reach = {
     providers,
@@ -171,7 +172,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop(), modelEnds.stop()]);
+    const timers = [checkpoints, modelEnds, alerts];
+    await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...timers.map((each) => each.stop())]);
     await Promise.all([server.close(), admin?.close()]);
     await caches.close();
     await durable.close(graceMs);
@@ -189,9 +191,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
     refreshDirectory: () => caches.refresh(),
-    settled: () => leases.flush(),
-    requestLog,
+    settled: () => accounts.leases.flush(),
+    requestLog: accounts.requestLog,
     usage: accounts.rollUp,
+    alerts,
     askProviders: () => modelEnds.ask(),
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {

@@ -5,7 +5,7 @@ import { createOutbound, type Outbound } from "../outbound/dial.ts";
 import type { GuardOptions } from "../outbound/guard.ts";
 import { ownAddresses, systemConnector, systemLookUp, systemResolver } from "../outbound/system-network.ts";
 import { webhookPolicy } from "../outbound/url-policy.ts";
-import { reachReceiver } from "../webhooks/receivers.ts";
+import { createReceivers, reachReceiver } from "../webhooks/receivers.ts";
 
 export interface OutboundParts {
   readonly configuration: Pick<Configuration, "server">;
@@ -28,9 +28,11 @@ export const openDoctorNetwork: OpenNetwork = async (configuration) =>
 
 export function doctorNetwork(outbound: Outbound, { webhooks }: Pick<Configuration, "webhooks">): DoctorNetwork {
   const policy = webhookPolicy(webhooks);
+  const receivers = createReceivers(outbound, policy);
   return {
     lookUp: systemLookUp,
     reach: (url, signal) => reachReceiver(outbound, policy, url, signal),
+    post: (request) => receivers.post(request),
     close: () => outbound.close(),
   };
 }

@@ -38,6 +38,7 @@ export function crossCheck(data: unknown, nowMs: number): CrossCheck {
   );
   for (const price of entries(data, ["prices"])) faults.push(...checkPrice(price));
   for (const connection of entries(data, ["connections"])) faults.push(...checkConnection(connection));
+  faults.push(...checkAlerts(data, entries(data, ["alerts"])));
   for (const route of entries(data, ["routes"])) {
     faults.push(...checkRoute(route, platform));
     warnings.push(...endingTargets(route, platform, nowMs));
@@ -52,6 +53,22 @@ export function crossCheck(data: unknown, nowMs: number): CrossCheck {
   faults.push(...checkKeySecrets(data), ...checkInstallationSecrets(data));
   faults.push(...checkObjectStore(field(field(data, "storage"), "objects")));
   return { faults, warnings };
+}
+
+/** Each destination once, and http:// only where webhooks allow it, because no alert would ever be sent [alerts.url-rules]. */
+function checkAlerts(data: unknown, destinations: readonly Entry[]): readonly SchemaFault[] {
+  const allowsHttp = field(field(data, "webhooks"), "allow_http") === true;
+  return [
+    ...findDuplicates(destinations, ({ value }) => text(value, "url") ?? "", "this destination is already listed").map(
+      (fault) => ({ ...fault, path: [...fault.path, "url"] }),
+    ),
+    ...destinations
+      .filter(({ value }) => !allowsHttp && text(value, "url")?.startsWith("http://") === true)
+      .map(({ path }) => ({
+        path: [...path, "url"],
+        message: "must begin with https://; for a receiver of your own, set webhooks.allow_http",
+      })),
+  ];
 }
 
 const AMOUNTS = ["usd_per_audio_hour", "usd_per_million_input_tokens", "usd_per_million_output_tokens"];
@@ -101,6 +118,7 @@ function checkWorkspace(
   };
   faults.push(...unique(connections, "id"), ...unique(routes, "id"), ...unique(apps, "id"), ...unique(keys, "id"));
   faults.push(...checkReference(workspace, "plan", byId(entries(data, ["plans"]))));
+  faults.push(...checkAlerts(data, entries(workspace.value, ["alerts"], workspace.path)));
   for (const connection of connections) faults.push(...checkConnection(connection));
   for (const route of routes) {
     const id = text(route.value, "id");

@@ -19,6 +19,7 @@ const PREFIX = {
   deliveryAttempt: "wha",
   deletion: "del",
   grant: "gra",
+  alert: "alr",
 } as const;
 
 type Kind = keyof typeof PREFIX;
@@ -32,6 +33,7 @@ export type KeyId = Id<"key">;
 export type JobId = Id<"job">;
 export type EventId = Id<"event">;
 export type DeliveryId = Id<"delivery">;
+export type AlertId = Id<"alert">;
 
 /** A new id such as `req_01jd…`, with 26 base32 digits. Within one process, later ids sort after earlier ones. */
 export function newId<K extends Kind>(kind: K): Id<K> {

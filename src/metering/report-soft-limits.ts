@@ -4,8 +4,8 @@ import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
 import { findReachedSoftLimits, markSoftLimit, type SoftLimitReached } from "./store/soft-limits.ts";
 import { bypassRls } from "../storage/system.ts";
-import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
-import { formatUsd } from "./money.ts";
+import { isSoftlyReached, metersOf } from "./budget.ts";
+import { amountText } from "./amount-text.ts";
 import { statesOf } from "./read-budgets.ts";
 
 /** The mark is committed before the line is logged: a crash in between loses the line, but a line is never logged twice. */
@@ -31,20 +31,9 @@ function logReached(logger: Logger, reached: SoftLimitReached): void {
       app,
       period,
       soft_limit: Number(softLimit),
-      spent: meters.map((meter) => amountOf(meter.kind, meter.spent)).join(", "),
-      limit: meters.map((meter) => amountOf(meter.kind, meter.limit ?? 0n)).join(", "),
+      spent: meters.map((meter) => amountText(meter.kind, meter.spent)).join(", "),
+      limit: meters.map((meter) => amountText(meter.kind, meter.limit ?? 0n)).join(", "),
     },
     "a budget reached its soft limit; at its limit, requests of its app are rejected",
   );
-}
-
-function amountOf(kind: Meter["kind"], amount: bigint): string {
-  switch (kind) {
-    case "usd":
-      return `${formatUsd(amount)} USD`;
-    case "audio_seconds":
-      return `${Number(amount) / 1000} s of audio`;
-    case "tokens":
-      return `${amount} tokens`;
-  }
 }

@@ -14,6 +14,8 @@ export function makeOperations(openNetwork: OpenNetwork): Operations {
     auditVerify: async (...args) => (await import("./audit-verify.ts")).auditVerify(...args),
     explainRoute: async (...args) => (await import("./explain/explain-route.ts")).explainRoute(...args),
     rotateSecrets: async (...args) => (await import("./rotate-secrets.ts")).rotateSecrets(...args),
+    alertsTest: async (...args) => (await import("./alerts.ts")).alertsTest(...args, openNetwork),
+    alertsSecret: async (...args) => (await import("./alerts.ts")).alertsSecret(...args),
     replacePepper: async (...args) => (await import("./replace-pepper.ts")).replacePepper(...args),
   };
 }

@@ -8,6 +8,8 @@ import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/m
 export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "unreadable"> {
   readonly recorded: (record: RequestRecord) => void;
   readonly webhookAttempted: (outcome: string) => void;
+  readonly alertRaised: (event: string) => void;
+  readonly alertAttempted: (outcome: string) => void;
   readonly text: MetricRegistry["text"];
 }
 
@@ -55,6 +57,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   const waits = registry.histogram("svc_job_wait_seconds", "From a job's submission to its start.", [], JOB_SECONDS);
   const runs = registry.histogram("svc_job_run_seconds", "From a job's start to its end.", [], JOB_SECONDS);
   const webhooks = registry.counter("svc_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
+  const alerts = registry.counter("svc_alerts_total", "Alerts recorded, for each destination.", ["event"]);
+  const alertAttempts = registry.counter("svc_alert_attempts_total", "Attempts to deliver an alert.", ["outcome"]);
   registry.gauge("svc_jobs", "Jobs that have not ended, of all processes.", ["state"], sources.jobsByState);
   registry.gauge(
     "svc_budgets",
@@ -92,6 +96,8 @@ export function createMetrics(sources: MetricSources): Metrics {
       runs.observe([], runMs / 1000);
     },
     webhookAttempted: (outcome) => webhooks.add([outcome]),
+    alertRaised: (event) => alerts.add([event]),
+    alertAttempted: (outcome) => alertAttempts.add([outcome]),
     text: () => registry.text(),
   };
 }

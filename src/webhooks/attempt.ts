@@ -1,9 +1,21 @@
 // Makes one delivery attempt: signs the body [webhooks.signed-per-attempt], sends it and evaluates the response. No database transaction is open meanwhile.
 import type { AttemptOutcome } from "../contract/webhook.ts";
-import type { ClaimedDelivery } from "./claim.ts";
 import { retryAfterSeconds } from "./schedule.ts";
 import type { ReceiverAnswer, WebhookServices } from "./services.ts";
-import { signatureHeaders } from "./sign.ts";
+import { type SigningSecrets, signatureHeaders } from "./sign.ts";
+
+/** What is sent: the event of a job, or an alert. */
+export interface OutgoingMessage {
+  readonly url: string;
+  readonly event: object;
+  readonly eventId: string;
+  readonly secrets: SigningSecrets;
+  readonly isTest: boolean;
+}
+
+export interface AttemptServices extends Pick<WebhookServices, "timeoutMs" | "nowMs" | "onAttempt"> {
+  readonly receivers: Pick<WebhookServices["receivers"], "post">;
+}
 
 export interface Attempted {
   readonly startedAt: Date;
@@ -20,8 +32,8 @@ const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 export async function attemptDelivery(
-  services: Pick<WebhookServices, "receivers" | "timeoutMs" | "nowMs" | "onAttempt">,
-  delivery: ClaimedDelivery,
+  services: AttemptServices,
+  delivery: OutgoingMessage,
   signal?: AbortSignal,
 ): Promise<Attempted> {
   const { receivers, timeoutMs, nowMs } = services;
@@ -40,7 +52,7 @@ export interface SignedRequest {
 }
 
 export function signedRequest(
-  { event, eventId, secrets, isTest }: Pick<ClaimedDelivery, "event" | "eventId" | "secrets" | "isTest">,
+  { event, eventId, secrets, isTest }: Omit<OutgoingMessage, "url">,
   nowMs: number,
 ): SignedRequest {
   const body = JSON.stringify(event);

@@ -43,7 +43,42 @@ export type WebhookVerdict =
         | "malformed_body";
     };
 
+/** The body of an alert. `details` depends on `event`. */
+export interface AlertMessage {
+  readonly id: string;
+  readonly event: string;
+  /** RFC 3339, UTC. */
+  readonly occurred_at: string;
+  readonly workspace: string | null;
+  readonly cause: string;
+  readonly summary: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export type AlertVerdict =
+  | { readonly ok: true; readonly alert: AlertMessage }
+  | Extract<WebhookVerdict, { readonly ok: false }>;
+
 export function verifyWebhook(request: WebhookRequest): WebhookVerdict {
+  const signed = verifySignature(request);
+  if (!signed.ok) return signed;
+  const event = parseBody(signed.body, isEvent);
+  if (event === null) return { ok: false, reason: "malformed_body" };
+  return { ok: true, event, id: headerOf(request.headers, "x-svc-webhook-id") };
+}
+
+/** The same for an alert of the operator or of a workspace [alerts.signature]. */
+export function verifyAlert(request: WebhookRequest): AlertVerdict {
+  const signed = verifySignature(request);
+  if (!signed.ok) return signed;
+  const alert = parseBody(signed.body, isAlert);
+  return alert === null ? { ok: false, reason: "malformed_body" } : { ok: true, alert };
+}
+
+type Signed = { readonly ok: true; readonly body: Buffer } | Extract<WebhookVerdict, { readonly ok: false }>;
+
+function verifySignature(request: WebhookRequest): Signed {
   const secrets = typeof request.secret === "string" ? [request.secret] : request.secret;
   // Anyone can sign with an empty key, so an environment variable that is not set must not disable the check.
   if (secrets.length === 0 || secrets.includes("")) throw new TypeError("verifyWebhook needs the signing secret.");
@@ -61,10 +96,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookVerdict {
     const expected = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest();
     return signatures.some((signature) => isEqual(signature, expected));
   });
-  if (!isSigned) return { ok: false, reason: "wrong_signature" };
-  const event = parseEvent(body);
-  if (event === null) return { ok: false, reason: "malformed_body" };
-  return { ok: true, event, id: headerOf(request.headers, "x-svc-webhook-id") };
+  return isSigned ? { ok: true, body } : { ok: false, reason: "wrong_signature" };
 }
 
 function isEqual(signature: string, expected: Buffer): boolean {
@@ -77,17 +109,24 @@ function headerOf(headers: WebhookRequest["headers"], name: string): string | nu
   return (typeof value === "string" ? value : value?.[0]) ?? null;
 }
 
-function parseEvent(body: Buffer): WebhookEvent | null {
+function parseBody<Body>(body: Buffer, isBody: (value: unknown) => value is Body): Body | null {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    return isEvent(value) ? value : null;
+    return isBody(value) ? value : null;
   } catch {
     return null;
   }
 }
 
 function isEvent(value: unknown): value is WebhookEvent {
+  return hasTexts(value, ["type", "job_id", "status", "occurred_at"]);
+}
+
+function isAlert(value: unknown): value is AlertMessage {
+  return hasTexts(value, ["id", "event", "occurred_at", "cause", "summary", "text"]);
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const names = ["type", "job_id", "status", "occurred_at"];
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
 }

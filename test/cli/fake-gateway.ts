@@ -112,19 +112,24 @@ export interface RunOptions {
   readonly up?: CliDependencies["up"];
   readonly work?: CliDependencies["work"];
   /** What doctor finds out there; every name and every receiver unless given. */
-  readonly network?: Pick<DoctorNetwork, "lookUp" | "reach">;
+  readonly network?: PretendNetwork;
 }
 
-const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
+type PretendNetwork = Pick<DoctorNetwork, "lookUp" | "reach"> & Partial<Pick<DoctorNetwork, "post">>;
+
+const EVERYTHING_IS_THERE: PretendNetwork = {
   lookUp: async () => ["203.0.113.7"],
   reach: async () => ({ kind: "reached" }),
 };
 
+const refuseToPost: DoctorNetwork["post"] = () =>
+  Promise.reject(new Error("a test sent to an address it did not set up"));
+
 /** The operator's commands, in a network where no name server is asked. */
 export const operations = operationsIn(EVERYTHING_IS_THERE);
 
-function operationsIn(network: Pick<DoctorNetwork, "lookUp" | "reach">): ReturnType<typeof makeOperations> {
-  return makeOperations(async () => ({ ...network, close: async () => undefined }));
+function operationsIn(network: PretendNetwork): ReturnType<typeof makeOperations> {
+  return makeOperations(async () => ({ post: refuseToPost, ...network, close: async () => undefined }));
 }
 
 /** Runs the command line in this process. */

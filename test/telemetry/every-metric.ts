@@ -43,6 +43,8 @@ export async function everyMetric(): Promise<ReadonlyMap<string, ReadonlySet<str
   metrics.recorded({ refusal: "unhealthy", keyUse: "first" } as RequestRecord);
   metrics.jobEnded({ waitMs: 1, runMs: 1 });
   metrics.webhookAttempted("delivered");
+  metrics.alertRaised("disk_low");
+  metrics.alertAttempted("delivered");
 
   const found = new Map<string, ReadonlySet<string>>();
   const promised = new Set<string>();

@@ -48,6 +48,8 @@ const NAMES = [
   "svc_job_run_seconds",
   "svc_provider_circuit_state",
   "svc_webhook_attempts_total",
+  "svc_alerts_total",
+  "svc_alert_attempts_total",
   "svc_idempotency_total",
   "svc_build_info",
   "svc_model_retirement_days",

@@ -1,5 +1,5 @@
 // `patchbay webhooks verify`: checks offline whether a delivery is genuine, and if not, why [cli.webhooks].
-import { verifyWebhook, type WebhookVerdict } from "../../webhooks/verify.ts";
+import { type AlertVerdict, verifyAlert, verifyWebhook, type WebhookVerdict } from "../../webhooks/verify.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printJson } from "../print.ts";
 import { readBytesArgument } from "../read-argument.ts";
@@ -29,7 +29,10 @@ const WHY: Readonly<Record<Reason, readonly [message: string, hint: string]>> = 
     "The signature does not match this body, time and secret.",
     "pass the exact bytes that were received, and the whole secret including whsec_",
   ],
-  malformed_body: ["The signature is valid, but the body is not a webhook event.", "check what was signed"],
+  malformed_body: [
+    "The signature is valid, but the body is neither a webhook event nor an alert.",
+    "check what was signed",
+  ],
 };
 
 export async function verifyDelivery(
@@ -41,12 +44,10 @@ export async function verifyDelivery(
   if (secret === "") throw new CliError(EXIT.usage, "No signing secret. Use --secret or set PATCHBAY_WEBHOOK_SECRET.");
   const headers = Object.fromEntries((options.header ?? []).map(parseHeader));
   const body = await readBytesArgument(file ?? "-", "the body", terminal);
-  const verdict = verifyWebhook({
-    body,
-    headers,
-    secret,
-    ...(options.tolerance === undefined ? {} : { toleranceSeconds: options.tolerance }),
-  });
+  const tolerance = options.tolerance === undefined ? {} : { toleranceSeconds: options.tolerance };
+  const verdict = verifyWebhook({ body, headers, secret, ...tolerance });
+  const asAlert = verifyAlert({ body, headers, secret, ...tolerance });
+  if (asAlert.ok) return printAlert(asAlert, options, terminal);
   if (!verdict.ok) {
     const [message, hint] = WHY[verdict.reason];
     throw new CliError(EXIT.unexpected, message, { hints: [hint], document: verdict });
@@ -57,6 +58,17 @@ export async function verifyDelivery(
     terminal.stdout,
     stripControlCharacters(`OK: ${event.type}  ${event.job_id}  ${event.occurred_at}${id === null ? "" : `  ${id}`}\n`),
   );
+}
+
+/** Alerts are signed in the same way [alerts.signature]. */
+async function printAlert(
+  verdict: Extract<AlertVerdict, { readonly ok: true }>,
+  options: VerifyOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (options.json === true) return printJson(terminal, verdict);
+  const { event, cause, occurred_at: at, id } = verdict.alert;
+  await write(terminal.stdout, stripControlCharacters(`OK: ${event}  ${cause}  ${at}  ${id}\n`));
 }
 
 function parseHeader(line: string): readonly [string, string] {

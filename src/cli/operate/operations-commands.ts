@@ -6,6 +6,7 @@ import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { DEFAULT_ADMIN_URL } from "../gateway-url.ts";
 import { addRoute, type ExplainRoute } from "../inspect/route-commands.ts";
 import type { Terminal } from "../terminal.ts";
+import type { AlertOperations } from "./alerts-commands.ts";
 
 interface Common {
   readonly config?: string;
@@ -49,7 +50,7 @@ export interface ApplyFileOptions extends Common {
 }
 
 /** Each returns its exit code, or throws a `CliError`. */
-export interface Operations {
+export interface Operations extends AlertOperations {
   readonly down: (options: DownOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
   readonly console: (options: ConsoleOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
   readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;

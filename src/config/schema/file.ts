@@ -6,6 +6,7 @@ import { connectionSection } from "../../contract/settings/connection.ts";
 import { HTTP_URL, ID, optionalOrNull, SECRET_MARK, section, textOrNull } from "../../contract/settings/kit.ts";
 import { routeSection } from "../../contract/settings/route.ts";
 import { MONEY } from "../../contract/settings/app.ts";
+import { alertDestination, alertThresholdsSection } from "./alerts.ts";
 import { CIDR, DOMAINS, PORT } from "./kit.ts";
 import { limitsSection } from "./limits.ts";
 import { operatorKeySection, workspaceSection } from "./workspace.ts";
@@ -166,6 +167,12 @@ export const configurationFile = section({
   })
     .prefault({})
     .describe("Completion webhooks."),
+  alerts: z
+    .array(alertDestination)
+    .max(20)
+    .default([])
+    .describe("Destinations of the operator's alerts. Changes apply at the next start."),
+  alert_thresholds: alertThresholdsSection.prefault({}).describe("When alerts are sent."),
   byok: section({
     allowed_private_cidrs: z
       .array(CIDR)

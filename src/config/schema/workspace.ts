@@ -12,6 +12,7 @@ import {
 import { connectionSection } from "../../contract/settings/connection.ts";
 import { ID, optionalOrNull, section } from "../../contract/settings/kit.ts";
 import { routeSection } from "../../contract/settings/route.ts";
+import { workspaceAlertDestination } from "./alerts.ts";
 import { DOMAINS, SECRET } from "./kit.ts";
 
 const budgetSection = section({
@@ -64,6 +65,13 @@ export const workspaceSection = section({
   audio_url_domains: DOMAINS.max(20)
     .default([])
     .describe("Initial allowlist for `audio.url`; the workspace manages it afterwards."),
+  alerts: z
+    .array(workspaceAlertDestination)
+    .max(5)
+    .default([])
+    .describe(
+      "Destinations of alerts about the workspace's own budgets, deliveries and jobs. Changes apply at the next start.",
+    ),
   apps: z.array(appSection).default([]).describe("Apps of the workspace."),
   admin_keys: z.array(adminKeySection).default([]).describe("Keys of workspace administrators."),
 });

@@ -44,6 +44,38 @@ export async function markSoftLimit(tx: SystemTransaction, budgetId: string): Pr
   return row?.is_told === true ? row : null;
 }
 
+export interface ReachedBudget extends BudgetRow, WindowRow {
+  readonly app_id: string;
+  readonly workspace: string;
+  readonly app: string;
+  /** Whether what is spent has reached the soft limit or the limit. */
+  readonly is_reached: boolean;
+  readonly is_exhausted: boolean;
+  /** Whether its app is one of those that were refused. */
+  readonly is_refused: boolean;
+}
+
+/** Apps' budgets that reached a limit in their current windows, and all of the given apps. By id, after another one. */
+export async function listReachedBudgets(
+  db: SystemHandle,
+  {
+    refusedApps,
+    after,
+    limit,
+  }: { readonly refusedApps: readonly string[]; readonly after: string; readonly limit: number },
+): Promise<readonly ReachedBudget[]> {
+  const isReached = sql`(${IS_SOFTLY_REACHED} or ${IS_EXHAUSTED})`;
+  const isRefused = sql`b.app_id = any(${refusedApps}::text[])`;
+  const { rows } = await sql<ReachedBudget>`
+    select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}, workspaces.slug as workspace, apps.slug as app,
+      ${isReached} as is_reached, ${IS_EXHAUSTED} as is_exhausted, ${isRefused} as is_refused
+    from ${BUDGETS_AND_WINDOWS} join workspaces on workspaces.id = b.workspace_id join apps on apps.id = b.app_id
+    where b.kind = 'budget' and b.id > ${after} and (${isReached} or ${isRefused}) order by b.id limit ${limit}`.execute(
+    db,
+  );
+  return rows;
+}
+
 const STATES = ["below_soft_limit", "soft_limit_reached", "exhausted"] as const;
 
 /** Counts apps' budgets per state. Plan budgets have no soft limit and are not counted. */

@@ -13,6 +13,7 @@ import { ownerOf } from "../../storage/embedded/installation-lock.ts";
 import { compareSecrets, type OwnSecrets } from "../../storage/secrets/verify-secrets.ts";
 import { createSeal } from "../../storage/secrets/seal.ts";
 import type { SystemHandle } from "../../storage/database.ts";
+import { checkAlertDeliveries, checkAlertsConfigured, checkDestinations } from "./check-alerts.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
 import { checkModelLife } from "./check-model-life.ts";
@@ -82,9 +83,12 @@ async function examine(
           ...(await checkRoutes(db)),
           ...(await checkRetirements(database, own.seal)),
           ...(await checkWebhooks(db, own.seal, network)),
+          ...(await checkAlertDeliveries(db, configuration)),
         ];
       }),
     )),
+    ...checkAlertsConfigured(configuration),
+    ...(await checkDestinations(configuration, network)),
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
     ...(await checkNetwork(configuration, options.call === true)),

@@ -10,6 +10,7 @@ export const CHECKS = [
   "migrations",
   "clock",
   "webhooks",
+  "alerts",
   "objects",
   "decoder",
   "ports",

@@ -25,6 +25,7 @@ import * as grantKeys from "./0020-0039/0028-grant-keys.ts";
 import * as simulatedJobs from "./0020-0039/0029-simulated-jobs.ts";
 import * as urlFetches from "./0020-0039/0030-url-fetches.ts";
 import * as providerFailures from "./0020-0039/0031-provider-failures.ts";
+import * as alerts from "./0020-0039/0033-alerts.ts";
 import * as modelLists from "./0020-0039/0035-model-lists.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -53,5 +54,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0029-simulated-jobs": simulatedJobs,
   "0030-url-fetches": urlFetches,
   "0031-provider-failures": providerFailures,
+  "0033-alerts": alerts,
   "0035-model-lists": modelLists,
 };

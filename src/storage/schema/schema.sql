@@ -121,6 +121,35 @@ AS $function$
   $function$
 ;
 
+create table alert_causes (
+  destination text not null,
+  cause text not null,
+  workspace_id text,
+  occurred_at timestamp with time zone not null,
+  quiet_until timestamp with time zone not null,
+  constraint alert_causes_pkey PRIMARY KEY (destination, cause),
+  constraint alert_causes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+create table alert_deliveries (
+  id text not null,
+  workspace_id text,
+  destination text not null,
+  event text not null,
+  body text not null,
+  state text not null default 'pending'::text,
+  attempts_made integer not null default 0,
+  next_attempt_at timestamp with time zone not null default patchbay_now(),
+  last_outcome text,
+  last_status integer,
+  created_at timestamp with time zone not null default patchbay_now(),
+  finished_at timestamp with time zone,
+  constraint alert_deliveries_check CHECK (((state = 'pending'::text) = (finished_at IS NULL))),
+  constraint alert_deliveries_pkey PRIMARY KEY (id),
+  constraint alert_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint alert_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 create table api_keys (
   id text not null,
   workspace_id text not null,
@@ -727,6 +756,12 @@ create table workspaces (
   constraint workspaces_slug_key UNIQUE (slug)
 );
 
+CREATE INDEX alert_causes_quiet ON public.alert_causes USING btree (quiet_until);
+
+CREATE INDEX alert_deliveries_age ON public.alert_deliveries USING btree (created_at);
+
+CREATE INDEX alert_deliveries_due ON public.alert_deliveries USING btree (destination, next_attempt_at) WHERE (state = 'pending'::text);
+
 CREATE INDEX api_keys_app ON public.api_keys USING btree (app_id);
 
 CREATE INDEX api_keys_workspace ON public.api_keys USING btree (workspace_id);
@@ -860,6 +895,14 @@ CREATE TRIGGER prices_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR T
 CREATE TRIGGER route_versions_fixed BEFORE DELETE OR UPDATE ON public.route_versions FOR EACH ROW EXECUTE FUNCTION route_versions_are_fixed();
 
 CREATE TRIGGER routes_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.routes FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
+
+create policy system on alert_causes for all to patchbay_system_of_patchbay using true with check true;
+
+create policy tenant on alert_causes for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on alert_deliveries for all to patchbay_system_of_patchbay using true with check true;
+
+create policy tenant on alert_deliveries for all to patchbay_tenant_of_patchbay using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on api_keys for all to patchbay_system_of_patchbay using true with check true;
 

@@ -12,6 +12,7 @@ import type {
   TimeOrNull,
   TimeWithDefault,
 } from "./columns.ts";
+import type { AlertCausesTable, AlertDeliveriesTable } from "./tables-alerts.ts";
 import type {
   AuditHeadsTable,
   AuditLogTable,
@@ -179,6 +180,8 @@ export interface Tables {
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
+  alert_causes: AlertCausesTable;
+  alert_deliveries: AlertDeliveriesTable;
   provider_deletions: ProviderDeletionsTable;
   requests: RequestsTable;
   audio_url_domains: AudioUrlDomainsTable;

@@ -19,6 +19,8 @@ const byScope = byColumn("scope");
 
 export const TENANT_TABLES: readonly TenantTable[] = [
   { table: "workspaces", own: `id = ${BOUND}` },
+  // Rows without a workspace are the operator's: no workspace sees them.
+  ...["alert_causes", "alert_deliveries"].map(byWorkspaceId),
   ...[
     "api_keys",
     "apps",
