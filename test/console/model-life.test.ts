@@ -1,0 +1,52 @@
+// The life of models in the console, in a real browser: their status, the page of one, and the confirmation of one that ends.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { RouteView } from "../../src/contract/admin/routes.ts";
+import { assertAccessible, type ConsoleWorld, press, screenText, startConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld({
+    modelClock: () => new Date("2027-02-06T12:00:00Z"),
+    change: (usual) => ({
+      ...usual,
+      connections: [...(usual.connections ?? []), { id: "oa", kind: "openai", api_key: "oa-secret-0001" }],
+    }),
+  });
+});
+after(() => world.close());
+
+test("console.model-life: a connection lists the status of its models with the evidence as a tooltip, and a model's page its end and successors", async (t) => {
+  const page = await world.operator(t, "#/connections/oa");
+  if (page === null) return;
+  const row = page.locator("tr", { hasText: "whisper-1" });
+  await row.waitFor();
+  assert.match(await row.innerText(), /ends in 20 days/u);
+  assert.match((await row.locator(".mark").first().getAttribute("title")) ?? "", /verified 2026-11-13, .*openai/u);
+  await assertAccessible(page);
+  await world.api("POST", "/connections", {
+    id: "own",
+    kind: "openai",
+    api_key: "own-secret-0001",
+    models: { "whisper-1": { capabilities: ["audio_input"] } },
+  });
+  const own = await world.operator(t, "#/connections/own/models/whisper-1");
+  await own?.getByRole("heading", { name: "Life" }).waitFor();
+  assert.match(await screenText(own ?? page), /2027-02-26, .*openai[^]*gpt-transcribe, without timestamps\.word/u);
+});
+
+test("console.confirms-ending: a route with a model that ends is saved after a confirmation that names the day and the replacement", async (t) => {
+  await world.api("POST", "/routes", { id: "edited", targets: [{ connection: "sandbox", model: "simulated-speech" }] });
+  const page = await world.operator(t, "#/routes/edited/edit");
+  if (page === null) return;
+  const first = page.getByLabel("Connection").first();
+  await first.selectOption("oa");
+  await page.getByLabel("Model").first().selectOption("whisper-1");
+  await press(page, "Save draft");
+  await page.locator("dialog").waitFor();
+  assert.match(await page.locator("dialog").innerText(), /oa\/whisper-1[^]*2027-02-26[^]*gpt-transcribe/u);
+  await page.locator("dialog").getByRole("button", { name: "Save anyway" }).click();
+  await page.getByText("was saved as a draft").waitFor();
+  assert.equal((await world.api<RouteView>("GET", "/routes/edited")).draft?.version, 2);
+});
