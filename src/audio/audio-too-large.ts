@@ -1,5 +1,5 @@
-// Creates the error 413 AUDIO_TOO_LARGE for audio above `max_audio_bytes` [request-body.max-audio-bytes]: thrown as soon as a declared length or the bytes
-// received so far exceed it.
+// Creates the error 413 AUDIO_TOO_LARGE for audio above `max_audio_bytes` [request-body.max-audio-bytes]: thrown by `http/body/read-audio` as soon as a
+// declared length exceeds it, and by `audio/spool` as soon as the received bytes do.
 import { GatewayError } from "../contract/errors.ts";
 
 export function audioTooLarge(

@@ -1,5 +1,5 @@
-// DELETE of a job: cancels it immediately while it is queued, sets a flag for its worker while it is processing, and does nothing after its end
-// [jobs.cancel-queued] [jobs.cancel-processing].
+// DELETE of a job: cancels it immediately while it is queued, sets a flag while it is processing, which its worker reads in
+// `run/enter-stage.ts`, and does nothing after its end [jobs.cancel-queued] [jobs.cancel-processing].
 import type { AnswerRoom } from "../lib/answer-room.ts";
 import { wakeCancelled } from "./store/claimed-jobs.ts";
 import { type JobOwner, lockJob, requestCancel } from "./store/jobs.ts";

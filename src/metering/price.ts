@@ -1,4 +1,5 @@
 // Prices are data with a source and a date. A model without a price is not free: its price is unknown [metering.price-unknown], and its provider bills it.
+// One price is built in [metering.price-built-in].
 import { parseUsd } from "./money.ts";
 
 export interface AudioPrice {

@@ -1,4 +1,5 @@
-// The providers' list prices of speech models, as data for the documentation. Nothing is charged by them: an operator enters contract prices under `prices`.
+// The providers' list prices of speech models, as data for the documentation. Nothing is charged by them: what is charged is in `metering/price.ts`, which
+// has one built-in price, and in the operator's `prices` [metering.price-built-in].
 
 export interface SpeechListPrice {
   readonly usdPerAudioHour: string;

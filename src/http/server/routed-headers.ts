@@ -1,5 +1,6 @@
 // Reads the headers of routed requests. `head.ts` has already checked for every endpoint that each is sent once and is well-formed
 // [api.single-headers]. Only the policy is validated here; the idempotency key is validated where it is used.
+// Whether the body's purpose or the header counts is decided in `routing/resolve-purpose.ts` [routing.purpose-selects-route].
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 
