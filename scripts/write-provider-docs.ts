@@ -7,6 +7,7 @@ import type { ModelEnd, ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
 import { accountProbes, providers } from "../src/providers/registry.ts";
+import { dataPolicySection } from "./data-policy-docs.ts";
 
 /** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
@@ -63,6 +64,7 @@ export function providersPage(): string {
     ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
+    ...dataPolicySection(),
     "## Life of speech models",
     "",
     ...LIFE_HEAD,

@@ -3,6 +3,7 @@ import type { RouteView } from "../contract/admin/routes.ts";
 import type { AssignableModels, AssignableModel } from "../contract/admin/workspace-models.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
+import { dataPolicyField } from "./data-policy-field.ts";
 import { type Field, formView } from "./form-view.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";
 import { asDefinition, type Definition, NEW_ROUTE, routePath, SWITCHES, writtenRoute } from "./route-shape.ts";
@@ -181,6 +182,7 @@ function fieldsOf({ visit, models, idField }: Editor, from: Definition): readonl
       ...rows,
     },
     ...SWITCHES.map(([name, label, hint]): Field => ({ kind: "check", name, label, hint, value: from[name] === true })),
+    dataPolicyField("data_policy", from["data_policy"]),
     ...(weak.length === 0
       ? []
       : [

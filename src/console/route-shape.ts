@@ -34,6 +34,7 @@ export const NEW_ROUTE: Definition = {
   accept_weak: [],
   split_long_audio: false,
   translate_via_chat: false,
+  data_policy: null,
 };
 
 export const NEW_TARGET: Target = {

@@ -1,14 +1,17 @@
 // An immutable snapshot of what the operator configured: accounts, routes as each workspace sees them, and the routing context of a key [keys.inherit].
 // `load-directory.ts` builds it from storage.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
+import type { DataPolicyStatement } from "../contract/data-policy.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownProperty } from "../lib/json/own-property.ts";
 import type { ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
+import { combineDataPolicies, requiredDataPolicy } from "../routing/data-policy.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
 import { speechModel } from "./speech-model.ts";
+import { regionalSettings, targetDataPolicy } from "./target-data-policy.ts";
 import type { StoredModel, StoredRoute } from "./stored-schemas.ts";
 
 /** A stored provider account with its opened credential. */
@@ -16,12 +19,15 @@ export interface Account {
   readonly key: AccountKey;
   readonly connection: string;
   readonly kind: ProviderKind;
+  /** Null: the provider's own address. */
   readonly baseUrl: string | null;
   /** True: a workspace set the address, so calls go through the guarded connector like a caller's URL. */
   readonly isCallersAddress: boolean;
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly models: Readonly<Record<string, StoredModel>>;
+  /** What the account's owner agreed with the provider about the data. */
+  readonly statement?: DataPolicyStatement | null;
 }
 
 export const PLATFORM = "platform";
@@ -59,6 +65,8 @@ export interface Directory {
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
   /** `own` is the key's settings. Null values are inherited from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
+  /** What is proven about the data of a target at present. Nothing if its account is gone. */
+  readonly dataPolicyOf: (target: Target) => NonNullable<Target["dataPolicy"]>;
   /** The same snapshot with this version of a route in place of the published one, as if it were published. */
   readonly withRoute: (version: RouteOfScope) => Directory;
 }
@@ -123,8 +131,13 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
         boundPurposes: [...own.purposes, ...app.routing.purposes].map(toPurpose),
         defaultPurpose: own.defaultPurpose ?? app.routing.defaultPurpose,
         audioPurposePolicy: own.audioPurposePolicy ?? app.routing.audioPurposePolicy ?? "fallback",
+        dataPolicy: combineDataPolicies([app.routing, own].map(({ dataPolicy }) => requiredDataPolicy(dataPolicy))),
         routes,
       };
+    },
+    dataPolicyOf: (target) => {
+      const account = accounts.get(target.account);
+      return account?.kind === target.provider ? targetDataPolicy(account, target, providers) : {};
     },
     withRoute: (version) => {
       const others = rows.routes.filter(({ scope, id }) => scope !== version.scope || id !== version.id);
@@ -156,6 +169,9 @@ function buildRoute(
     if (found === undefined) return [];
     const { account, ownership } = found;
     const declared = ownProperty(account.models, target.model);
+    const speech = speechModel(providers.speech.get(account.kind), target.model, declared, target.settings);
+    const chat = chatModel(account.kind, providers.chat.get(account.kind), target.model, declared);
+    const dialect = declared?.dialect == null ? {} : { dialect: declared.dialect };
     return [
       {
         position: index + 1,
@@ -164,12 +180,13 @@ function buildRoute(
         ownership,
         provider: account.kind,
         model: target.model,
-        speech: speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
-        chat: chatModel(account.kind, providers.chat.get(account.kind), target.model, declared),
+        speech,
+        chat,
         profiles: target.profiles,
-        settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
+        settings: { ...dialect, ...regionalSettings(account), ...target.settings },
         firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
         profileSettings: target.profileSettings,
+        dataPolicy: targetDataPolicy(account, { speech, chat }, providers),
       },
     ];
   });
@@ -184,12 +201,14 @@ function buildRoute(
     acceptWeak: stored.acceptWeak,
     translateViaChat: stored.translateViaChat,
     splitLongAudio: stored.splitLongAudio,
+    dataPolicy: requiredDataPolicy(stored.dataPolicy),
   };
 }
 
 function toPurpose(binding: PurposeBinding): Purpose {
   const { purpose, description, isEnabled, isPublished, route, defaults } = binding;
-  return { label: purpose, description, isEnabled, isPublished, route, defaults };
+  const dataPolicy = requiredDataPolicy(binding.dataPolicy);
+  return { label: purpose, description, isEnabled, isPublished, route, defaults, dataPolicy };
 }
 
 /** A key of a deleted route has no models and reports so. It does not use another route instead. */

@@ -1,6 +1,7 @@
 // Lists the targets of the resolved route in order, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription-envelope.ts";
+import { judgeDataPolicy } from "./data-policy.ts";
 import type { Verdict } from "./judge-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
 
@@ -13,7 +14,7 @@ export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
   readonly verdict: V;
   readonly rest: Unavailability | null;
-  /** The target's settings, overridden by those of the applied profile. */
+  /** The target's settings, overridden by those of the applied profile, and by those that its data policy depends on. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
@@ -55,19 +56,22 @@ export function pickCandidates<V extends Missing>(
   return {
     candidates: selected.map((target) => {
       const profileOverrides = profileApplied ? target.profileSettings[profile] : undefined;
-      const settings = profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
-      const verdict = judge(target, route, settings);
+      const ownSettings =
+        profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
+      const facts = target.dataPolicy?.[capability] ?? [];
+      const { missing, settings } = judgeDataPolicy(route.dataPolicy ?? null, facts, ownSettings);
+      const verdict = withLacks(judge(target, route, settings), missing);
       const rest = unavailabilityOf(target, capability);
       return rest?.kind === "unpriced"
-        ? { target, verdict: withoutPrice(verdict), rest: null, settings }
+        ? { target, verdict: withLacks(verdict, [UNPRICED]), rest: null, settings }
         : { target, verdict, rest, settings };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };
 }
 
-function withoutPrice<V extends Missing>(verdict: V): V {
-  return { ...verdict, missing: [...verdict.missing, UNPRICED] };
+function withLacks<V extends Missing>(verdict: V, lacks: readonly string[]): V {
+  return lacks.length === 0 ? verdict : { ...verdict, missing: [...verdict.missing, ...lacks] };
 }
 
 /** The target could serve the request if the plan paid for it. */

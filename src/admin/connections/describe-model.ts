@@ -1,6 +1,8 @@
 // Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
-import { type CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import { CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import type { AssignableModel } from "../../contract/admin/workspace-models.ts";
 import type { AccountModel } from "../../directory/models-of.ts";
+import type { targetDataPolicy } from "../../directory/target-data-policy.ts";
 
 export interface ModelAbilities {
   readonly model: string;
@@ -21,4 +23,18 @@ export function describeAbilities({ name, speech, chat }: AccountModel): ModelAb
     features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
     weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
   };
+}
+
+export function describeDataPolicy(facts: ReturnType<typeof targetDataPolicy>): AssignableModel["data_policy"] {
+  return CAPABILITIES.flatMap((capability) =>
+    (facts[capability] ?? []).map(({ aspect, value, basis, source, verifiedOn, forces = {} }) => ({
+      capability,
+      aspect,
+      value: typeof value === "object" ? [...value] : value,
+      basis,
+      source,
+      verified_on: verifiedOn,
+      sent: Object.entries(forces).map(([name, forced]) => `${name}=${String(forced)}`),
+    })),
+  );
 }

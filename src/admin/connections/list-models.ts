@@ -11,7 +11,8 @@ import { billingClassOf } from "../../gateway/billing/billing-class.ts";
 import { type PlanFunds, readPlanFunds } from "../../metering/plan-funds.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { Database } from "../../storage/database.ts";
-import { describeAbilities } from "./describe-model.ts";
+import { targetDataPolicy } from "../../directory/target-data-policy.ts";
+import { describeAbilities, describeDataPolicy } from "./describe-model.ts";
 import { workspaceOf } from "../set-up-scope.ts";
 
 export interface ModelListServices {
@@ -27,11 +28,19 @@ export async function listModels(services: ModelListServices, scope: DirectorySc
   const prices = services.prices();
   const accounts = services.directory().accountsOf(scope);
   const connected = accounts.flatMap((visible) =>
-    modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, prices, funds)),
+    modelsOf(visible.account, adapters).map((model) => ({
+      ...connectedModel(model, visible, prices, funds),
+      data_policy: describeDataPolicy(targetDataPolicy(visible.account, model, adapters)),
+    })),
   );
   const missing = knownKinds(adapters)
     .filter((kind) => !accounts.some(({ account }) => account.kind === kind))
-    .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind)));
+    .flatMap((kind) =>
+      modelsOf({ kind, models: {} }, adapters).map((model) => ({
+        ...unconnectedModel(model, kind),
+        data_policy: describeDataPolicy(targetDataPolicy({ kind, baseUrl: null }, model, adapters)),
+      })),
+    );
   return { object: "list", data: [...connected, ...missing] };
 }
 
@@ -45,7 +54,7 @@ function connectedModel(
   { account, isOwn, ownership }: VisibleAccount,
   prices: PriceBook,
   funds: PlanFunds | null,
-): AssignableModel {
+): Omit<AssignableModel, "data_policy"> {
   const { kind: provider } = account;
   const classOf = (price: ReturnType<PriceBook["audio"] | PriceBook["chat"]>) =>
     billingClassOf({ testMode: false }, { ownership }, price);
@@ -68,7 +77,7 @@ function connectedModel(
 }
 
 /** Describes the model as it would be on an account of one's own. */
-function unconnectedModel(model: AccountModel, provider: ProviderKind): AssignableModel {
+function unconnectedModel(model: AccountModel, provider: ProviderKind): Omit<AssignableModel, "data_policy"> {
   const ownAccountClass = provider === "sandbox" ? "simulated" : "provider_billed";
   return {
     connection: null,
