@@ -22,6 +22,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
     "providers/chat/chat-provider.ts",
     "providers/life-status.ts",
     "providers/model-life.ts",
+    "providers/data-policy/policy-fact.ts",
   ],
   storage: ["contract", "lib"],
   queue: ["lib", "storage"],
@@ -36,6 +37,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
     "providers/registry.ts",
     "providers/life-status.ts",
     "providers/model-life.ts",
+    "providers/data-policy/regional-hosts.ts",
   ],
   directory: ["contract", "lib", "config", "storage", "metering", "auth", "providers", "routing"],
   gateway: [

@@ -10,6 +10,7 @@ import type { ModelLife } from "../src/providers/model-life.ts";
 import type { FeatureSupport, ProviderKind, SpeechModel } from "../src/providers/provider.ts";
 import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
 import { accountProbes, chatProviders, providers } from "../src/providers/registry.ts";
+import { dataPolicySection } from "./data-policy-docs.ts";
 
 /** "One, two and three". */
 const LIST = new Intl.ListFormat("en-GB");
@@ -109,6 +110,7 @@ export function providersPage(): string {
     ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
+    ...dataPolicySection(),
     ...lifeSection(),
     "### List prices of speech models",
     "",

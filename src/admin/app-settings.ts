@@ -1,5 +1,6 @@
 // Converts routing settings and quotas of apps and keys between API and storage, and checks that the routes they reference exist.
 import type { AppView } from "../contract/admin/apps.ts";
+import type { DataPolicyRequirement } from "../contract/data-policy.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
@@ -16,6 +17,7 @@ export interface AppSettingsInput {
   readonly default_purpose?: string | null;
   readonly purposes: readonly { readonly purpose: string; readonly route: string }[];
   readonly quota: object;
+  readonly data_policy?: DataPolicyRequirement | null;
 }
 
 /** Returns the JSON that is stored. */
@@ -27,12 +29,13 @@ export function settingsToStore(input: AppSettingsInput): string {
     defaultPurpose: input.default_purpose ?? null,
     purposes: input.purposes,
     quota: input.quota,
+    dataPolicy: input.data_policy ?? null,
   });
 }
 
 type SettingsView = Pick<
   AppView,
-  "route" | "audio_input_override" | "audio_purpose_policy" | "default_purpose" | "purposes" | "quota"
+  "route" | "audio_input_override" | "audio_purpose_policy" | "default_purpose" | "purposes" | "quota" | "data_policy"
 >;
 
 export function shownSettings(stored: unknown): SettingsView {
@@ -42,10 +45,11 @@ export function shownSettings(stored: unknown): SettingsView {
     audio_input_override: settings.audioInputOverride,
     audio_purpose_policy: settings.audioPurposePolicy,
     default_purpose: settings.defaultPurpose,
-    purposes: settings.purposes.map(({ isEnabled, isPublished, ...purpose }) => ({
+    purposes: settings.purposes.map(({ isEnabled, isPublished, dataPolicy, ...purpose }) => ({
       ...purpose,
       is_enabled: isEnabled,
       is_published: isPublished,
+      data_policy: dataPolicy,
     })),
     quota: {
       requests_per_minute: settings.quota.requestsPerMinute,
@@ -53,6 +57,7 @@ export function shownSettings(stored: unknown): SettingsView {
       audio_seconds_per_hour: settings.quota.audioSecondsPerHour,
       tokens_per_minute: settings.quota.tokensPerMinute,
     },
+    data_policy: settings.dataPolicy,
   };
 }
 

@@ -1,6 +1,7 @@
 // The types of a principal, the identity behind a verified API key: key, app, workspace, role, quotas, routing settings. Built by `verify-key.ts`, read by
 // the HTTP layer and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
+import type { DataPolicyRequirement } from "../contract/data-policy.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 export type Role = "member" | "admin" | "operator";
@@ -20,6 +21,8 @@ export interface RoutingSettings {
   readonly defaultPurpose: string | null;
   readonly audioPurposePolicy: "fallback" | "strict" | null;
   readonly purposes: readonly PurposeBinding[];
+  /** Adds to the app's; it never replaces it. */
+  readonly dataPolicy?: DataPolicyRequirement | null | undefined;
 }
 
 export interface PurposeBinding {
@@ -29,6 +32,7 @@ export interface PurposeBinding {
   readonly isEnabled: boolean;
   readonly isPublished: boolean;
   readonly defaults: Readonly<Record<string, unknown>>;
+  readonly dataPolicy?: DataPolicyRequirement | null | undefined;
 }
 
 export interface KeyInfo {

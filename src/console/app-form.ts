@@ -2,6 +2,7 @@
 import type { AppView } from "../contract/admin/apps.ts";
 import { element } from "../page/element.ts";
 import { linkTo, NEW } from "./address.ts";
+import { dataPolicyField } from "./data-policy-field.ts";
 import type { Field } from "./form-view.ts";
 import { formView } from "./form-view.ts";
 import { quotaFields } from "./quota-fields.ts";
@@ -76,7 +77,15 @@ export function settingsOf(app: AppView): Readonly<Record<string, unknown>> {
   return settings;
 }
 
-const OFFERED = ["name", "route", "audio_input_override", "default_purpose", "audio_purpose_policy", "quota"];
+const OFFERED = [
+  "name",
+  "route",
+  "audio_input_override",
+  "default_purpose",
+  "audio_purpose_policy",
+  "quota",
+  "data_policy",
+];
 
 export const POLICIES = [
   ["fallback", "fallback: continue without the purpose and add a warning"],
@@ -124,5 +133,6 @@ function fieldsOf(app: AppView | null, routes: KnownRoutes): readonly Field[] {
       value: app?.audio_purpose_policy ?? "fallback",
     },
     ...quotaFields(app?.quota ?? null, "Quota of the app, shared by all its keys. Empty: unlimited."),
+    dataPolicyField("data_policy", app?.data_policy),
   ];
 }

@@ -47,9 +47,10 @@ function credentialPart(visit: Visit, connection: ConnectionView, etag: string |
 }
 
 function settingsPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
-  const { kind, models, base_url } = connection;
+  const { kind, models, base_url, region, data_policy } = connection;
   // Fields that the form does not offer are preserved.
-  const preserved = CONNECTION_KINDS[kind].address === null ? { kind, models, base_url } : { kind, models };
+  const always = { kind, models, region, data_policy };
+  const preserved = CONNECTION_KINDS[kind].address === null ? { ...always, base_url } : always;
   return part(
     "Edit",
     formView<ConnectionView>({

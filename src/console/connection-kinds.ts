@@ -79,6 +79,8 @@ export const connectionPath = (id: string): string => `/connections/${encodeURIC
 export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   kind: "it is chosen before, and another kind is another connection",
   models: "they are declared one by one once the connection is there",
+  region: "set in the file or through the API, and preserved by the form",
+  data_policy: "set in the file or through the API, and preserved by the form",
 };
 
 const ID = {

@@ -7,6 +7,7 @@ import type { AssignableModel, AssignableModels } from "../contract/admin/worksp
 import { element } from "../page/element.ts";
 import { type Ability, abilityTables } from "./ability-view.ts";
 import { changeViews } from "./connection-changes.ts";
+import { dataPolicyText } from "./data-policy-field.ts";
 import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
 import { connectionTestView } from "./connection-test-view.ts";
 import { credentialView } from "./credential-view.ts";
@@ -70,6 +71,8 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
       ["Provider", title],
       ["Credential", credentialView(connection)],
       ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder} (provider default)`)],
+      ["Region", orNone(connection.region)],
+      ["Data policy stated", dataPolicyText(connection.data_policy)],
       ["Timeout", secondsText(timeout)],
       ["Used by", namedBy(visit, connection, routes)],
       ["Connected", timeView(connection.created_at)],

@@ -28,9 +28,12 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models can be declared there, too.")];
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
-  const { kind, base_url, timeout_seconds } = connection;
+  const { kind, base_url, region, data_policy, timeout_seconds } = connection;
   const putModels = (changed: Readonly<Record<string, Declaration>>): Promise<Outcome<ConnectionView>> =>
-    visit.ask("PUT", path, { ifMatch: etag, body: { kind, base_url, timeout_seconds, models: changed } });
+    visit.ask("PUT", path, {
+      ifMatch: etag,
+      body: { kind, base_url, region, data_policy, timeout_seconds, models: changed },
+    });
   const goBack = (message: string): void => {
     visit.say(message);
     visit.go(visit.link("connections", [id]));

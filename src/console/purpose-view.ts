@@ -1,5 +1,6 @@
 // Shows the purposes of an app, a key or a route, and their form fields.
 import { element, table } from "../page/element.ts";
+import { dataPolicyField } from "./data-policy-field.ts";
 import type { Field } from "./form-view.ts";
 import { type KnownRoutes, routeField } from "./route-choice.ts";
 import type { Purpose } from "./route-shape.ts";
@@ -96,5 +97,6 @@ export function purposeFields(
       placeholder: '{"diarization": true}',
       ...(Object.keys(defaults).length === 0 ? {} : { value: JSON.stringify(defaults, null, 2) }),
     },
+    dataPolicyField(`${prefix}data_policy`, purpose?.data_policy),
   ];
 }

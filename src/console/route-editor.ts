@@ -4,6 +4,7 @@ import type { AssignableModels, AssignableModel } from "../contract/admin/worksp
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { sendConfirmingEnd } from "./confirm-ending.ts";
+import { dataPolicyField } from "./data-policy-field.ts";
 import { type Field, formView } from "./form-view.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";
 import { asDefinition, type Definition, NEW_ROUTE, routePath, SWITCHES, writtenRoute } from "./route-shape.ts";
@@ -182,6 +183,7 @@ function fieldsOf({ visit, models, idField }: Editor, from: Definition): readonl
       ...rows,
     },
     ...SWITCHES.map(([name, label, hint]): Field => ({ kind: "check", name, label, hint, value: from[name] === true })),
+    dataPolicyField("data_policy", from["data_policy"]),
     ...(weak.length === 0
       ? []
       : [

@@ -35,6 +35,7 @@ export const NEW_ROUTE: Definition = {
   split_long_audio: false,
   translate_via_chat: false,
   require_exact_model: false,
+  data_policy: null,
 };
 
 export const NEW_TARGET: Target = {

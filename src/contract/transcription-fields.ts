@@ -1,5 +1,6 @@
 // Schemas of the request fields of POST /v1/transcription and /v1/translation, with their values and limits.
 import { z } from "zod";
+import { dataPolicyRequirement } from "./data-policy.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";
 
 export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
@@ -100,6 +101,9 @@ export const transcriptionFields = z.strictObject({
     "What happens if the purpose cannot be used; the stricter of this and the key's applies.",
   ).optional(),
   response_profile: z.enum(PROFILES).describe("Effort that the route spends.").optional(),
+  data_policy: dataPolicyRequirement
+    .describe("What the provider must guarantee about the data; adds to what app, purpose and route require.")
+    .optional(),
 });
 export type TranscriptionFields = z.infer<typeof transcriptionFields>;
 

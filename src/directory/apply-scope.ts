@@ -36,7 +36,7 @@ async function applyConnection(
   scope: DirectoryScope,
   connection: ConnectionConfiguration,
 ): Promise<void> {
-  const { id, kind, baseUrl } = connection;
+  const { id, kind, baseUrl, region, dataPolicy } = connection;
   const name = { scope, id };
   const before = await readConnection(tx, name);
   const isUnchanged = before !== null && (await isSame({ tx, seal }, before, connection));
@@ -46,6 +46,8 @@ async function applyConnection(
   await auditFile(tx, scope, "connection.applied", id, before === null ? null : auditView(before), {
     kind,
     base_url: baseUrl,
+    region,
+    data_policy: dataPolicy,
     managed_by: manager,
   });
 }

@@ -8,6 +8,7 @@ import {
   parseChatPrice,
   type PriceBook,
 } from "../metering/price.ts";
+import { regionalHost } from "../providers/data-policy/regional-hosts.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import { listPrices } from "../metering/store/prices.ts";
 import { type ModelList, listModelLists } from "./store/model-lists.ts";
@@ -43,20 +44,23 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
   return createDirectory(
     {
       accounts: connections.map((row) => {
-        const { timeoutSeconds, models } = storedConnection.parse(row.settings);
+        const { timeoutSeconds, models, region, dataPolicy } = storedConnection.parse(row.settings);
+        const kind = providerKind.parse(row.kind);
+        const regional = region === null ? undefined : regionalHost(kind, region);
         return {
           scope: row.scope,
           account: {
             key: accountKey(row.scope, row.id),
             connection: row.id,
-            kind: providerKind.parse(row.kind),
-            baseUrl: row.base_url,
+            kind,
+            baseUrl: row.base_url ?? regional?.baseUrl ?? null,
             // An address from the file is the operator's, and without one it is a constant of the adapter: neither is the caller's.
             isCallersAddress: row.scope !== PLATFORM && row.managed_by !== "file" && row.base_url !== null,
             credential: row.credential === null ? null : keys.open(row.credential, credentialPlace(row.scope, row.id)),
             timeoutMs: timeoutSeconds * 1000,
             models,
             listedEnds: lists.get(accountKey(row.scope, row.id)) ?? {},
+            statement: dataPolicy,
           },
         };
       }),

@@ -1,15 +1,18 @@
 // An immutable snapshot of what the operator configured: accounts, routes as each workspace sees them, and the routing context of a key [keys.inherit].
 // `load-directory.ts` builds it from storage.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
+import type { DataPolicyStatement } from "../contract/data-policy.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownProperty } from "../lib/json/own-property.ts";
 import type { ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
+import { combineDataPolicies, requiredDataPolicy } from "../routing/data-policy.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
 import { type ListedEnds, withEnd } from "./listed-end.ts";
 import { speechModel } from "./speech-model.ts";
+import { regionalSettings, targetDataPolicy } from "./target-data-policy.ts";
 import type { StoredModel, StoredRoute } from "./stored-schemas.ts";
 
 /** A stored provider account with its opened credential. */
@@ -17,6 +20,7 @@ export interface Account {
   readonly key: AccountKey;
   readonly connection: string;
   readonly kind: ProviderKind;
+  /** Null: the provider's own address. */
   readonly baseUrl: string | null;
   /** True: a workspace set the address, so calls go through the guarded connector like a caller's URL. */
   readonly isCallersAddress: boolean;
@@ -25,6 +29,8 @@ export interface Account {
   readonly models: Readonly<Record<string, StoredModel>>;
   /** By the provider's own list, as far as it was read. */
   readonly listedEnds?: ListedEnds;
+  /** What the account's owner agreed with the provider about the data. */
+  readonly statement?: DataPolicyStatement | null;
 }
 
 export const PLATFORM = "platform";
@@ -68,6 +74,8 @@ export interface Directory {
   readonly targetOf: (scope: DirectoryScope, stored: StoredTarget, position: number) => Target | null;
   /** `own` is the key's settings. Null values are inherited from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
+  /** What is proven about the data of a target at present. Nothing if its account is gone. */
+  readonly dataPolicyOf: (target: Target) => NonNullable<Target["dataPolicy"]>;
   /** The same snapshot with this version of a route in place of the published one, as if it were published. */
   readonly withRoute: (version: RouteOfScope) => Directory;
 }
@@ -136,8 +144,13 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
         boundPurposes: [...own.purposes, ...app.routing.purposes].map(toPurpose),
         defaultPurpose: own.defaultPurpose ?? app.routing.defaultPurpose,
         audioPurposePolicy: own.audioPurposePolicy ?? app.routing.audioPurposePolicy ?? "fallback",
+        dataPolicy: combineDataPolicies([app.routing, own].map(({ dataPolicy }) => requiredDataPolicy(dataPolicy))),
         routes,
       };
+    },
+    dataPolicyOf: (target) => {
+      const account = accounts.get(target.account);
+      return account?.kind === target.provider ? targetDataPolicy(account, target, providers) : {};
     },
     withRoute: (version) => {
       const others = rows.routes.filter(({ scope, id }) => scope !== version.scope || id !== version.id);
@@ -179,6 +192,7 @@ function buildRoute(
     acceptWeak: stored.acceptWeak,
     translateViaChat: stored.translateViaChat,
     splitLongAudio: stored.splitLongAudio,
+    dataPolicy: requiredDataPolicy(stored.dataPolicy),
   };
 }
 
@@ -201,6 +215,12 @@ function buildTarget(
   const { account, ownership } = found;
   const declared = ownProperty(account.models, target.model);
   const listed = ownProperty(account.listedEnds ?? {}, target.model);
+  const speech = withEnd(
+    speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
+    listed,
+  );
+  const chat = withEnd(chatModel(account.kind, providers.chat.get(account.kind), target.model, declared), listed);
+  const dialect = declared?.dialect == null ? {} : { dialect: declared.dialect };
   return {
     position,
     connection: target.connection,
@@ -208,19 +228,21 @@ function buildTarget(
     ownership,
     provider: account.kind,
     model: target.model,
-    speech: withEnd(speechModel(providers.speech.get(account.kind), target.model, declared, target.settings), listed),
-    chat: withEnd(chatModel(account.kind, providers.chat.get(account.kind), target.model, declared), listed),
+    speech,
+    chat,
     profiles: target.profiles,
-    settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
+    settings: { ...dialect, ...regionalSettings(account), ...target.settings },
     firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
     requiresExactModel: requireExactModel,
     profileSettings: target.profileSettings,
+    dataPolicy: targetDataPolicy(account, { speech, chat }, providers),
   };
 }
 
 function toPurpose(binding: PurposeBinding): Purpose {
   const { purpose, description, isEnabled, isPublished, route, defaults } = binding;
-  return { label: purpose, description, isEnabled, isPublished, route, defaults };
+  const dataPolicy = requiredDataPolicy(binding.dataPolicy);
+  return { label: purpose, description, isEnabled, isPublished, route, defaults, dataPolicy };
 }
 
 /** A key of a deleted route has no models and reports so. It does not use another route instead. */

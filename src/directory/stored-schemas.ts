@@ -2,11 +2,15 @@
 import { z } from "zod";
 import type { Quota, RoutingSettings } from "../auth/principal.ts";
 import { AUDIO_FORMATS } from "../contract/audio-formats.ts";
+import { dataPolicyRequirement, dataPolicyStatement } from "../contract/data-policy.ts";
 import { CAPABILITIES, FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 
 const settings = z.record(z.string(), z.unknown());
 const flag = z.boolean().default(false);
+
+/** Strict: a requirement that this version does not know must not be dropped silently. */
+const dataPolicy = dataPolicyRequirement.nullable().default(null);
 
 const purpose = z.object({
   purpose: z.string(),
@@ -15,6 +19,7 @@ const purpose = z.object({
   isEnabled: z.boolean().default(true),
   isPublished: z.boolean().default(true),
   defaults: settings.default({}),
+  dataPolicy,
 });
 
 export const storedRoute = z.object({
@@ -36,6 +41,7 @@ export const storedRoute = z.object({
   translateViaChat: flag,
   splitLongAudio: flag,
   requireExactModel: flag,
+  dataPolicy,
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 
@@ -86,6 +92,8 @@ export type StoredModel = z.infer<typeof modelDeclaration>;
 
 export const storedConnection = z.object({
   timeoutSeconds: z.number().default(600),
+  region: z.string().nullable().default(null),
+  dataPolicy: dataPolicyStatement.nullable().default(null),
   models: z.record(z.string(), modelDeclaration).default({}),
 });
 
@@ -117,6 +125,7 @@ export const storedSettings = z.object({
   defaultPurpose: z.string().nullable().default(null),
   audioPurposePolicy: z.enum(["fallback", "strict"]).nullable().default(null),
   purposes: z.array(purpose).default([]),
+  dataPolicy,
   quota,
 });
 

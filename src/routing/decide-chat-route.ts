@@ -1,4 +1,5 @@
 // Decides the route of a chat: the same decision as for audio, always in the context of the key's own route [routing.key-route]. Pure.
+import type { DataPolicyRequirement } from "../contract/data-policy.ts";
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
@@ -20,6 +21,7 @@ export interface ChatQuestion {
   readonly request: ChatRequest;
   readonly purpose: PurposeRequest;
   readonly profile: Profile | null;
+  readonly dataPolicy?: DataPolicyRequirement | null;
   readonly plan: ChatPlanner;
 }
 
@@ -27,7 +29,7 @@ export type ChatDecision = RouteDecision<ChatRequest, ChatVerdict>;
 
 export function decideChatRoute(
   context: RoutingContext,
-  { request, purpose, profile, plan }: ChatQuestion,
+  { request, purpose, profile, dataPolicy = null, plan }: ChatQuestion,
   unavailabilityOf: UnavailabilityOf,
 ): ChatDecision {
   return decide(
@@ -36,6 +38,7 @@ export function decideChatRoute(
       capability: "chat",
       purpose,
       profile,
+      dataPolicy,
       // A purpose's defaults are fields of a transcription and have no meaning for a chat.
       want: () => ({ wanted: request, judge: chatJudge(plan) }),
     },

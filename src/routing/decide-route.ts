@@ -1,8 +1,10 @@
 // The whole routing decision as one pure function, which requests, dry runs and tests call. Order: purpose, no model 503, profile 400, no capable target 422,
 // none healthy 503 [routing.order].
 import type { Capability, Profile } from "../contract/features.ts";
+import type { DataPolicyRequirement } from "../contract/data-policy.ts";
 import type { TranslationFields } from "../contract/transcription-fields.ts";
 import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
+import { combineDataPolicies, type RequiredDataPolicy, requiredDataPolicy } from "./data-policy.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
 import {
   type Candidate,
@@ -15,9 +17,10 @@ import {
   type UnavailabilityOf,
   UNPRICED,
 } from "./pick-candidates.ts";
-import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
+import { type PurposeRefusalReason, type PurposeRequest, purposesOf, resolvePurpose } from "./resolve-purpose.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import { withDefaults } from "./purpose-defaults.ts";
+import { contextRouteOf } from "./audio-input-override.ts";
 import { isCapable, type PurposeDefaults, type Route, type RoutingContext } from "./types.ts";
 
 export interface AudioQuestion {
@@ -33,6 +36,8 @@ export interface Work<Wanted, V extends Missing> {
   readonly capability: Capability;
   readonly purpose: PurposeRequest;
   readonly profile: Profile | null;
+  /** The request's own requirement, which only adds to those of app, purpose and routes. */
+  readonly dataPolicy: DataPolicyRequirement | null;
   /** Receives the defaults of the applied purpose. */
   readonly want: (defaults: PurposeDefaults) => { readonly wanted: Wanted; readonly judge: Judge<V> };
 }
@@ -89,6 +94,7 @@ export function decideSpeech(
       capability: "audio_input",
       purpose,
       profile: fields.response_profile ?? null,
+      dataPolicy: fields.data_policy ?? null,
       want: (defaults) => {
         const wanted = want(withDefaults(fields, defaults));
         return { wanted, judge: audioJudge(wanted, audio) };
@@ -116,7 +122,9 @@ export function decide<Wanted, V extends Missing>(
       { kind: "purpose_unavailable", reason: purpose.reason },
     );
   }
-  const { route } = purpose;
+  const dataPolicy = applicableDataPolicy(context, work, purpose.route);
+  // With everything that applies to this request, so that each later choice among the route's targets judges by it.
+  const route = dataPolicy === null ? purpose.route : { ...purpose.route, dataPolicy };
   const resolved = { route, purpose: purpose.fields, warnings: purpose.warnings, considered: [] };
   if (!route.targets.some((target) => isCapable(target, capability)))
     return refuse<Wanted, V>(resolved, { kind: "no_model", capability });
@@ -136,6 +144,25 @@ export function decide<Wanted, V extends Missing>(
   const candidates = capable.filter(({ rest }) => rest === null);
   if (candidates.length === 0) return refuse(judged, { kind: "unhealthy", capability, rests: restsOf(capable) });
   return { ...judged, ok: true, route, wanted, candidates };
+}
+
+/** Everything that the request must meet. A purpose that is named and cannot be applied still requires what it requires [data-policy.tighten-only]. */
+function applicableDataPolicy(
+  context: RoutingContext,
+  { capability, purpose, dataPolicy }: Pick<Work<unknown, Missing>, "capability" | "purpose" | "dataPolicy">,
+  route: Route,
+): RequiredDataPolicy | null {
+  const contextRoute = contextRouteOf(context, capability);
+  const label = purpose.body ?? purpose.header ?? context.defaultPurpose;
+  const named = label === null ? undefined : purposesOf(context, contextRoute).get(label);
+  return combineDataPolicies([
+    context.dataPolicy,
+    contextRoute.dataPolicy,
+    named?.dataPolicy,
+    named === undefined ? null : context.routes.get(named.route)?.dataPolicy,
+    route.dataPolicy,
+    requiredDataPolicy(dataPolicy),
+  ]);
 }
 
 type LackingRefusal = Extract<RouteRefusal, { readonly kind: "unsupported" | "credits_required" | "model_retired" }>;

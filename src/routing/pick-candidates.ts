@@ -2,6 +2,7 @@
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription-envelope.ts";
 import type { ModelRetirement } from "../providers/life-status.ts";
+import { judgeDataPolicy } from "./data-policy.ts";
 import type { Verdict } from "./judge-target.ts";
 import type { RetiredTarget } from "./retired-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
@@ -17,7 +18,7 @@ export interface Candidate<V extends Missing = Verdict> {
   readonly rest: Unavailability | null;
   /** Present if the provider has ended the model. `missing` contains `RETIRED`, too. */
   readonly retired?: ModelRetirement;
-  /** The target's settings, overridden by those of the applied profile. */
+  /** The target's settings, overridden by those of the applied profile, and by those that its data policy depends on. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
@@ -64,20 +65,23 @@ export function pickCandidates<V extends Missing>(
   return {
     candidates: selected.map((target) => {
       const profileOverrides = profileApplied ? target.profileSettings[profile] : undefined;
-      const settings = profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
-      const verdict = judge(target, route, settings);
+      const ownSettings =
+        profileOverrides === undefined ? target.settings : { ...target.settings, ...profileOverrides };
+      const facts = target.dataPolicy?.[capability] ?? [];
+      const { missing, settings } = judgeDataPolicy(route.dataPolicy ?? null, facts, ownSettings);
+      const verdict = withLacks(judge(target, route, settings), missing);
       const rest = unavailabilityOf(target, capability);
-      if (rest?.kind === "unpriced") return { target, verdict: withLack(verdict, UNPRICED), rest: null, settings };
+      if (rest?.kind === "unpriced") return { target, verdict: withLacks(verdict, [UNPRICED]), rest: null, settings };
       if (rest?.kind !== "retired") return { target, verdict, rest, settings };
       const { date, source } = rest;
-      return { target, verdict: withLack(verdict, RETIRED), rest: null, settings, retired: { date, source } };
+      return { target, verdict: withLacks(verdict, [RETIRED]), rest: null, settings, retired: { date, source } };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };
 }
 
-function withLack<V extends Missing>(verdict: V, lack: typeof UNPRICED | typeof RETIRED): V {
-  return { ...verdict, missing: [...verdict.missing, lack] };
+function withLacks<V extends Missing>(verdict: V, lacks: readonly string[]): V {
+  return lacks.length === 0 ? verdict : { ...verdict, missing: [...verdict.missing, ...lacks] };
 }
 
 /** The target could serve the request if the plan paid for it (`UNPRICED`), or if its model had not ended (`RETIRED`). */

@@ -1,7 +1,9 @@
 // The plain data that routing judges: routes, targets, purposes and keys. Built from configuration and storage, and immutable.
 import type { Capability, Feature, Profile } from "../contract/features.ts";
 import type { ChatModel } from "../providers/chat/chat-provider.ts";
+import type { PolicyFact } from "../providers/data-policy/policy-fact.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
+import type { RequiredDataPolicy } from "./data-policy.ts";
 
 /** `<scope>/<connection id>`, where the scope is `platform` or a workspace id. */
 export type AccountKey = string;
@@ -30,6 +32,8 @@ export interface Target {
   /** Set by its route: an answer by another model is a failed receipt [routing.exact-model]. */
   readonly requiresExactModel: boolean;
   readonly profileSettings: { readonly [P in Profile]?: Readonly<Record<string, unknown>> };
+  /** What is proven about the handling of data. Absent: nothing. */
+  readonly dataPolicy?: { readonly [C in Capability]?: readonly PolicyFact[] };
 }
 
 export interface Route {
@@ -47,6 +51,8 @@ export interface Route {
   readonly translateViaChat: boolean;
   /** Audio beyond a target's size or duration limit is sent in pieces, if that breaks no requested feature. */
   readonly splitLongAudio: boolean;
+  /** What every target must prove. In a decision: everything that applies to the request. */
+  readonly dataPolicy?: RequiredDataPolicy | null;
 }
 
 /** Values for fields that the request does not send [routing.purpose-defaults]. */
@@ -60,6 +66,7 @@ export interface Purpose {
   /** The id of the route that the purpose selects. */
   readonly route: string;
   readonly defaults: PurposeDefaults;
+  readonly dataPolicy?: RequiredDataPolicy | null;
 }
 
 export type PurposePolicy = "fallback" | "strict";
@@ -77,6 +84,8 @@ export interface RoutingContext {
   readonly boundPurposes: readonly Purpose[];
   readonly defaultPurpose: string | null;
   readonly audioPurposePolicy: PurposePolicy;
+  /** Of the app and the key. */
+  readonly dataPolicy?: RequiredDataPolicy | null;
   /** Every route of the workspace, for purposes that select another route. */
   readonly routes: ReadonlyMap<string, Route>;
 }

@@ -61,8 +61,9 @@ test("cli.every-field: every field of a chat can be set from the command line, a
   const more = ["--audio", "call.mp3", "--max-tokens", "9", "--temperature", "0.5", "--top-p", "1", "--seed", "-7"];
   const rest = ["--stop", "A", "--stop", "B", "--no-stream", "--tools", "tools.json", "--tool-choice", "dial"];
   const last = ["--no-parallel-tool-calls", "--schema", "parts.schema.json", "--purpose", "talk", "--dry-run"];
+  const data = ["--data-policy", "training=never", "--data-policy", "retention=30", "--data-policy", "regions=eu,us"];
   const policy = ["--purpose-policy", "strict", "--response-profile", "deep", "--idempotency-key", "k-1"];
-  const { exitCode, stderr, body, request } = await asked([...argv, ...more, ...rest, ...last, ...policy]);
+  const { exitCode, stderr, body, request } = await asked([...argv, ...more, ...rest, ...last, ...policy, ...data]);
   assert.equal(exitCode, 0, stderr);
   assert.equal(request?.path, "/v1/chat");
   assert.equal(request?.headers["idempotency-key"], "k-1");
@@ -89,6 +90,7 @@ test("cli.every-field: every field of a chat can be set from the command line, a
     purpose: "talk",
     purpose_policy: "strict",
     response_profile: "deep",
+    data_policy: { training: "never", retention: 30, regions: ["eu", "us"] },
     dry_run: true,
   });
   assert.deepEqual(Object.keys(body).toSorted(), Object.keys(chatFields.shape).toSorted(), "no field is missing");

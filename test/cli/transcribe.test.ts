@@ -113,6 +113,10 @@ test("cli.every-field: every option is sent under its field's name, lists as JSO
     "strict",
     "--response-profile",
     "deep",
+    "--data-policy",
+    "training=never",
+    "--data-policy",
+    "retention=deletable",
   ];
   const hints = ["--media-type", "audio/mpeg", "--filename", 'my "call".mp3', "--idempotency-key", "key-1"];
   const ran = await run(["transcribe", FILE, ...options, ...more, ...rest, ...hints, ...KEY, "--url", gateway.url]);
@@ -146,6 +150,7 @@ test("cli.every-field: every option is sent under its field's name, lists as JSO
     purpose: ["meetings"],
     purpose_policy: ["strict"],
     response_profile: ["deep"],
+    data_policy: ['{"training":"never","retention":"deletable"}'],
   });
   assert.deepEqual(
     Object.keys(sent).toSorted(),

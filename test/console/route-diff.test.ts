@@ -16,6 +16,7 @@ const purpose = (label: string, more: Partial<Purpose> = {}): Purpose => ({
   is_enabled: true,
   is_published: true,
   defaults: {},
+  data_policy: null,
   ...more,
 });
 const route = (targets: readonly (string | Target)[], more: object = {}): Definition => ({

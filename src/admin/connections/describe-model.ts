@@ -1,7 +1,9 @@
 // Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
-import { type CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import { CAPABILITIES, FEATURES } from "../../contract/features.ts";
+import type { AssignableModel } from "../../contract/admin/workspace-models.ts";
 import type { ModelLifeView } from "../../contract/model-life.ts";
 import type { AccountModel } from "../../directory/models-of.ts";
+import type { targetDataPolicy } from "../../directory/target-data-policy.ts";
 import { describeLife } from "./describe-life.ts";
 
 export interface ModelAbilities {
@@ -26,4 +28,18 @@ export function describeAbilities({ name, speech, chat }: AccountModel, nowMs: n
     weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
     life: describeLife({ speech, chat }, nowMs),
   };
+}
+
+export function describeDataPolicy(facts: ReturnType<typeof targetDataPolicy>): AssignableModel["data_policy"] {
+  return CAPABILITIES.flatMap((capability) =>
+    (facts[capability] ?? []).map(({ aspect, value, basis, source, verifiedOn, forces = {} }) => ({
+      capability,
+      aspect,
+      value: typeof value === "object" ? [...value] : value,
+      basis,
+      source,
+      verified_on: verifiedOn,
+      sent: Object.entries(forces).map(([name, forced]) => `${name}=${String(forced)}`),
+    })),
+  );
 }

@@ -11,7 +11,8 @@ import { billingClassOf } from "../../gateway/billing/billing-class.ts";
 import { type PlanFunds, readPlanFunds } from "../../metering/plan-funds.ts";
 import type { PriceBook } from "../../metering/price.ts";
 import type { Database } from "../../storage/database.ts";
-import { describeAbilities } from "./describe-model.ts";
+import { targetDataPolicy } from "../../directory/target-data-policy.ts";
+import { describeAbilities, describeDataPolicy } from "./describe-model.ts";
 import { workspaceOf } from "../set-up-scope.ts";
 
 export interface ModelListServices {
@@ -29,11 +30,19 @@ export async function listModels(services: ModelListServices, scope: DirectorySc
   const nowMs = services.modelClock().getTime();
   const accounts = services.directory().accountsOf(scope);
   const connected = accounts.flatMap((visible) =>
-    modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, { prices, funds, nowMs })),
+    modelsOf(visible.account, adapters).map((model) => ({
+      ...connectedModel(model, visible, { prices, funds, nowMs }),
+      data_policy: describeDataPolicy(targetDataPolicy(visible.account, model, adapters)),
+    })),
   );
   const missing = knownKinds(adapters)
     .filter((kind) => !accounts.some(({ account }) => account.kind === kind))
-    .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind, nowMs)));
+    .flatMap((kind) =>
+      modelsOf({ kind, models: {} }, adapters).map((model) => ({
+        ...unconnectedModel(model, kind, nowMs),
+        data_policy: describeDataPolicy(targetDataPolicy({ kind, baseUrl: null }, model, adapters)),
+      })),
+    );
   return { object: "list", data: [...connected, ...missing] };
 }
 
@@ -46,7 +55,7 @@ function connectedModel(
   model: AccountModel,
   { account, isOwn, ownership }: VisibleAccount,
   { prices, funds, nowMs }: { readonly prices: PriceBook; readonly funds: PlanFunds | null; readonly nowMs: number },
-): AssignableModel {
+): Omit<AssignableModel, "data_policy"> {
   const { kind: provider } = account;
   const classOf = (price: ReturnType<PriceBook["audio"] | PriceBook["chat"]>) =>
     billingClassOf({ testMode: false }, { ownership }, price);
@@ -69,7 +78,11 @@ function connectedModel(
 }
 
 /** Describes the model as it would be on an account of one's own. */
-function unconnectedModel(model: AccountModel, provider: ProviderKind, nowMs: number): AssignableModel {
+function unconnectedModel(
+  model: AccountModel,
+  provider: ProviderKind,
+  nowMs: number,
+): Omit<AssignableModel, "data_policy"> {
   const ownAccountClass = provider === "sandbox" ? "simulated" : "provider_billed";
   return {
     connection: null,

@@ -22,7 +22,7 @@ export function toAuditRecord(row: KeyRow) {
 
 /** `secret` is set only in the response that created it. */
 export function keyView(row: KeyRow, secret: string | null = null): KeyView {
-  const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
+  const { default_purpose: _appsOnly, data_policy: _alsoAppsOnly, ...settings } = shownSettings(row.settings);
   return {
     object: "key",
     id: row.id,

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { PROFILES } from "../../contract/features.ts";
 import { repeatableOption } from "../command-kit.ts";
-import { descriptionOf } from "./transcription-options.ts";
+import { descriptionOf, policyOption } from "./transcription-options.ts";
 
 type ChatField = keyof typeof chatFields.shape;
 
@@ -24,6 +24,7 @@ export const CHAT_OPTIONS: Readonly<Record<ChatField, readonly string[]>> = {
   purpose: ["purpose"],
   purpose_policy: ["purpose-policy"],
   response_profile: ["response-profile"],
+  data_policy: ["data-policy"],
   dry_run: ["dry-run"],
 };
 
@@ -46,6 +47,7 @@ export interface ChatFieldOptions {
   readonly purpose?: string;
   readonly purposePolicy?: string;
   readonly responseProfile?: string;
+  readonly dataPolicy?: Readonly<Record<string, unknown>>;
   readonly dryRun?: boolean;
 }
 
@@ -71,6 +73,7 @@ export function addChatOptions(command: Command): Command {
     .addOption(new Option("--purpose <label>", doc("purpose")))
     .addOption(new Option("--purpose-policy <policy>", doc("purpose_policy")).choices(["fallback", "strict"]))
     .addOption(new Option("--response-profile <profile>", doc("response_profile")).choices(PROFILES))
+    .addOption(policyOption("data-policy", doc("data_policy")))
     .addOption(new Option("--dry-run", doc("dry_run")));
 }
 
@@ -89,6 +92,7 @@ export function plainFields(options: ChatFieldOptions): Record<string, unknown> 
     purpose: options.purpose,
     purpose_policy: options.purposePolicy,
     response_profile: options.responseProfile,
+    data_policy: options.dataPolicy,
     dry_run: options.dryRun,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -25,7 +25,7 @@ export type AudioRequest = keyof typeof AUDIO_REQUESTS;
 interface FieldOption {
   /** Long name without dashes; commander uses its `camelCase` as key. */
   readonly name: string;
-  readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction" | "pairs";
+  readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction" | "pairs" | "policy";
   readonly choices?: readonly string[];
 }
 
@@ -49,6 +49,7 @@ const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
   purpose: { name: "purpose", kind: "text" },
   purpose_policy: { name: "purpose-policy", kind: "choice", choices: ["fallback", "strict"] },
   response_profile: { name: "response-profile", kind: "choice", choices: PROFILES },
+  data_policy: { name: "data-policy", kind: "policy" },
 };
 
 const MORE_OPTIONS: Readonly<Record<MoreField, FieldOption>> = {
@@ -88,6 +89,8 @@ function valueOption(option: FieldOption, doc: string): Option {
       );
     case "pairs":
       return new Option(`--${option.name} <name=text>`, `${doc} Repeatable.`).argParser(parsePair);
+    case "policy":
+      return policyOption(option.name, doc);
     case "redaction":
       return new Option(`--${option.name} <groups>`, `${doc} Or a list such as pii,numbers.`).argParser(parseRedaction);
     case "number":
@@ -117,6 +120,18 @@ function optionKey(name: string): string {
 function parseRedaction(text: string): boolean | string[] {
   if (text === "true" || text === "false") return text === "true";
   return text.split(",").map((group) => group.trim());
+}
+
+/** `--data-policy training=never --data-policy retention=30 --data-policy regions=eu,us`. */
+export function policyOption(name: string, doc: string): Option {
+  const usage = "`training=never`, `retention=none`, `retention=30`, `regions=eu,us`. Repeatable.";
+  return new Option(`--${name} <name=value>`, `${doc} ${usage}`).argParser(parsePolicy);
+}
+
+function parsePolicy(text: string, policy: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
+  const [[name, value] = ["", ""]] = Object.entries(parsePair(text, {}));
+  if (name === "regions") return { ...policy, regions: value.split(",").map((region) => region.trim()) };
+  return { ...policy, [name]: name === "retention" && /^\d{1,9}$/u.test(value) ? Number(value) : value };
 }
 
 function parsePair(text: string, pairs: Readonly<Record<string, string>> | undefined): Record<string, string> {

@@ -13,6 +13,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
+import { dataPolicyRequirement } from "../data-policy.ts";
 import { appFields } from "../settings/app.ts";
 import { PURPOSE_POLICY } from "../transcription-fields.ts";
 import { deletedView, slug } from "./workspaces.ts";
@@ -31,6 +32,7 @@ export const boundPurpose = z.strictObject({
   is_enabled: z.boolean(),
   is_published: z.boolean(),
   defaults: z.record(z.string(), z.unknown()),
+  data_policy: dataPolicyRequirement.nullable(),
 });
 
 /** Null: none; for a key: the app's. */
@@ -50,6 +52,7 @@ export const appView = z.strictObject({
   name: z.string(),
   ...routingView,
   default_purpose: z.string().nullable(),
+  data_policy: dataPolicyRequirement.nullable(),
   managed_by: managedBy,
   created_at: time,
 });

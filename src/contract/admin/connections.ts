@@ -13,6 +13,7 @@ import {
   time,
 } from "./admin.ts";
 import { testConnectionContracts } from "./connection-test.ts";
+import { dataPolicyStatement } from "../data-policy.ts";
 import { connectionSection, providerKind } from "../settings/connection.ts";
 import { mirrorForAllOwners } from "./owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
@@ -21,7 +22,11 @@ export const connectionView = z.strictObject({
   object: z.literal("connection"),
   id: z.string(),
   kind: providerKind,
-  base_url: z.string().nullable().describe("Null: the provider's default."),
+  base_url: z.string().nullable().describe("Null: the provider's default, or that of its `region`."),
+  region: z.string().nullable().describe("Regional address of the provider. Null: none selected."),
+  data_policy: dataPolicyStatement
+    .nullable()
+    .describe("What the owner of the account states about the data. Null: nothing."),
   has_credential: z.boolean(),
   credential_last4: z
     .string()

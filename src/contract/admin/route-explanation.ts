@@ -13,6 +13,13 @@ export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] a
 /** One month: no measured recording is longer. */
 const MOST_SECONDS = 2_678_400;
 
+/** The database cannot compare the character U+0000. */
+const NAME = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => !text.includes("\0"), "Text must not contain the character U+0000.");
+
 const recording = z.strictObject({
   format: z.enum(AUDIO_FORMATS).default("wav"),
   duration_seconds: z.number().positive().max(MOST_SECONDS),
@@ -32,20 +39,10 @@ const recording = z.strictObject({
 });
 
 export const explanationRequest = z.strictObject({
-  app: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe(
-      "App that makes the request: slug or id; on the operator's path its id or `workspace/app`. It has no key settings.",
-    )
-    .optional(),
-  key_id: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe("Key that makes the request: its own settings take precedence over its app's.")
-    .optional(),
+  app: NAME.describe(
+    "App that makes the request: slug or id; on the operator's path its id or `workspace/app`. It has no key settings.",
+  ).optional(),
+  key_id: NAME.describe("Key that makes the request: its own settings take precedence over its app's.").optional(),
   test_mode: z
     .boolean()
     .describe("As with a test key, which the sandbox answers. Only with `app`: a key has its own mode.")
@@ -61,12 +58,9 @@ export const explanationRequest = z.strictObject({
     .describe("Absent: unknown, like for a job's URL; checks that depend on it are skipped.")
     .optional(),
   encoding: realtimeStart.shape.encoding.describe("Of live audio. Default: `pcm_s16le`.").optional(),
-  route: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe("Route with the draft that is compared with the live version. Default: the route of this request.")
-    .optional(),
+  route: NAME.describe(
+    "Route with the draft that is compared with the live version. Default: the route of this request.",
+  ).optional(),
   version: z.int().min(1).max(2_147_483_647).describe("Version to compare instead of the draft.").optional(),
 });
 export type ExplanationRequest = z.infer<typeof explanationRequest>;

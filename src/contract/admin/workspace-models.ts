@@ -1,6 +1,7 @@
 // Schemas and endpoints for GET …/models: the models that routes of a workspace, or shared routes, can reference [providers.model-list].
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
+import { DATA_POLICY_ASPECTS } from "../data-policy.ts";
 import { CAPABILITIES } from "../features.ts";
 import { knownLife } from "../model-life.ts";
 import { type OwnerEndpoints, mirrorForAllOwners } from "./owner-endpoints.ts";
@@ -35,6 +36,25 @@ export const assignableModel = z.strictObject({
     .nullable()
     .describe("Null: it accepts no audio."),
   life: knownLife,
+  data_policy: z
+    .array(
+      z.strictObject({
+        capability: z.enum(CAPABILITIES),
+        aspect: z.enum(DATA_POLICY_ASPECTS),
+        value: z
+          .union([z.string(), z.int(), z.array(z.string())])
+          .describe(
+            "`training`: never, opt_out_sent or possible. `retention`: none, deletable, or days. `regions`: a list, or any.",
+          ),
+        basis: z
+          .enum(["vendor", "statement", "gateway"])
+          .describe("`statement`: stated by the owner of the connection and not provable."),
+        source: z.string(),
+        verified_on: z.string().nullable().describe("Null: a page without a date, or a statement."),
+        sent: z.array(z.string()).describe("Settings that a request is sent with if it relies on the fact."),
+      }),
+    )
+    .describe("What is proven about the data. What is not listed counts as not guaranteed."),
   billing_class: z
     .strictObject({ audio_input: billingClass, chat: billingClass })
     .describe("Billing class. Null: it lacks the capability."),

@@ -1,4 +1,5 @@
 // Schemas of the fields of a chat request, each on its own; `checked-chat-fields.ts` adds the checks of fields against each other.
+import { dataPolicyRequirement } from "../data-policy.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "../features.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY } from "../transcription-fields.ts";
 import { chatMessage, chatTool, chatToolChoice, chatResponseFormat } from "./chat-parts.ts";
@@ -36,6 +37,9 @@ export const uncheckedChatFields = z.strictObject({
   purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
   purpose_policy: PURPOSE_POLICY.describe("No effect on chat, where an unusable purpose always falls back.").optional(),
   response_profile: z.enum(PROFILES).describe("Effort that the route spends.").optional(),
+  data_policy: dataPolicyRequirement
+    .describe("What the provider must guarantee about the data; adds to what app, purpose and route require.")
+    .optional(),
   dry_run: z
     .boolean()
     .describe(

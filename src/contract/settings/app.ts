@@ -1,5 +1,6 @@
 // Schemas of the settings of apps and keys (role, quotas, budgets, routing), shared by the configuration file and the admin API [admin.app-settings].
 import { z } from "zod";
+import { dataPolicyRequirement } from "../data-policy.ts";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";
@@ -45,6 +46,9 @@ export const appFields = {
   default_purpose: optionalOrNull(PURPOSE_LABEL).describe("Purpose of requests that name none."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this app, added to each of its routes."),
   quota: quotaSection.prefault({}).describe("Quota of the whole app."),
+  data_policy: optionalOrNull(dataPolicyRequirement).describe(
+    "What providers must guarantee about the data of the app's requests.",
+  ),
 };
 
 export const keyFields = {

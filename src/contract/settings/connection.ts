@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription-fields.ts";
+import { dataPolicyStatement } from "../data-policy.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, optionalOrNull, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
@@ -72,6 +73,12 @@ export const connectionSection = section({
   api_key: textOrNull().meta(SECRET_MARK).describe("Credential of the provider account."),
   base_url: optionalOrNull(HTTP_URL).describe(
     "Address before the provider's documented path: `…/v1` for openai and openai-compatible, the origin for the others.",
+  ),
+  region: optionalOrNull(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "a region such as eu")).describe(
+    "Regional address of the provider, such as `eu`, instead of `base_url`.",
+  ),
+  data_policy: optionalOrNull(dataPolicyStatement).describe(
+    "What was agreed with the provider for this account and no request can prove, such as zero retention.",
   ),
   timeout_seconds: z.int().min(1).max(3_600).default(600).describe("Timeout of one call, including its whole answer."),
   models: z

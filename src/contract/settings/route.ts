@@ -1,6 +1,7 @@
 // Schemas of the settings of routes, shared by the configuration file and the admin API [configuration.route-targets]: targets in order, published purposes,
 // and options such as `may_pay_twice`, `split_long_audio` and `translate_via_chat`.
 import { z } from "zod";
+import { dataPolicyRequirement } from "../data-policy.ts";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription-fields.ts";
 import { ID, optionalOrNull, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
@@ -9,7 +10,15 @@ const settingsMap = z.record(z.string(), z.unknown());
 
 /** A purpose cannot preset how a request is routed or answered, which is the caller's choice; it may preset all other fields. */
 const purposeDefaults = transcriptionFields
-  .omit({ mode: true, stream: true, dry_run: true, purpose: true, purpose_policy: true, response_profile: true })
+  .omit({
+    mode: true,
+    stream: true,
+    dry_run: true,
+    purpose: true,
+    purpose_policy: true,
+    response_profile: true,
+    data_policy: true,
+  })
   .describe("Defaults for request fields.");
 
 export const purposeSection = section({
@@ -19,6 +28,9 @@ export const purposeSection = section({
   is_enabled: z.boolean().default(true).describe("A disabled purpose is not applied."),
   is_published: z.boolean().default(true).describe("An unpublished purpose is not listed and not applied."),
   defaults: purposeDefaults.prefault({}),
+  data_policy: optionalOrNull(dataPolicyRequirement).describe(
+    "What providers must guarantee about the data of requests with this purpose.",
+  ),
 });
 
 export const targetSection = z
@@ -93,6 +105,9 @@ const routeShape = {
     .default(false)
     .describe("Split audio beyond a model's size or duration at pauses, and join the transcripts."),
   translate_via_chat: z.boolean().default(false).describe("Translate by a chat target if no audio target translates."),
+  data_policy: optionalOrNull(dataPolicyRequirement).describe(
+    "What every target must guarantee about the data; targets without proof are not eligible.",
+  ),
   require_exact_model: z
     .boolean()
     .default(false)

@@ -4,6 +4,7 @@ import { CHAT_PREFERENCES } from "../../contract/features.ts";
 import { newId } from "../../contract/ids.ts";
 import { askedChatFeatures } from "../../providers/chat/unmet-chat-features.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
+import { requiredAspects } from "../../routing/data-policy.ts";
 import { type ChatDecision, decideChatRoute } from "../../routing/decide-chat-route.ts";
 import { appOf } from "../account/app-of.ts";
 import { chatAnswer } from "./chat-answer.ts";
@@ -60,6 +61,7 @@ export function decideChat(
       request,
       purpose: { body: call.fields.purpose ?? null, header: call.purposeHeader, policy: null },
       profile: call.fields.response_profile ?? null,
+      dataPolicy: call.fields.data_policy ?? null,
       plan: chatPlanner(services, request),
     },
     unavailabilityFor(services, call.principal),
@@ -72,7 +74,7 @@ export function decideChat(
 function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): RequestedOptions {
   return {
     capability: "chat",
-    features: askedChatFeatures(request),
+    features: [...askedChatFeatures(request), ...requiredAspects(fields.data_policy)],
     preferences: CHAT_PREFERENCES.filter((preference) => fields[preference] !== undefined),
     profile: fields.response_profile ?? null,
     stream: request.stream,

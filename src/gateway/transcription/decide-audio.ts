@@ -4,6 +4,7 @@ import type { DecodableAudio } from "../../audio/decode/pcm.ts";
 import type { ChatPlanner } from "../../routing/decide-chat-route.ts";
 import { type AudioQuestion, decideRoute, type RouteDecision } from "../../routing/decide-route.ts";
 import { type AudioDecision, decideAudio } from "../../routing/decide-translation.ts";
+import { requiredAspects } from "../../routing/data-policy.ts";
 import type { AudioFacts } from "../../routing/judge-target.ts";
 import type { Missing, UnavailabilityOf } from "../../routing/pick-candidates.ts";
 import { requiredFeatures } from "../../routing/required-features.ts";
@@ -79,7 +80,7 @@ function recordDecision(
   const { features, preferences } = requiredFeatures(fields, task);
   const asked = {
     capability: "audio_input",
-    features,
+    features: [...features, ...requiredAspects(fields.data_policy)],
     preferences,
     profile: fields.response_profile ?? null,
     stream: features.includes("streaming"),

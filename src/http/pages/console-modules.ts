@@ -28,6 +28,7 @@ export const CONSOLE_MODULES = [
   "console/connections-screen",
   "console/credential-view",
   "console/credits-screen",
+  "console/data-policy-field",
   "console/deletions-screen",
   "console/deliveries-list",
   "console/deliveries-screen",

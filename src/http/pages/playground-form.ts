@@ -10,6 +10,7 @@ export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   stream: "the answer is shown when it is complete",
   dry_run: "has its own button",
   response_format: "captions and text are created in the page",
+  data_policy: "a playground needs no guarantee, and the app's applies",
   custom_vocabulary: "the same as keyterms, with which it is merged",
 };
 

@@ -19,17 +19,37 @@ import { audioJudge, featureIndependentRefusal, missingFeatures } from "../../ro
 import { judgeTarget } from "../../routing/judge-target.ts";
 import { type Candidate, pickCandidates } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";
+import type { Route } from "../../routing/types.ts";
 import type { JobAudio, OpenJob } from "../job-request.ts";
 import { TargetsPausedError } from "../interruptions.ts";
 
 export function judgeTargets(
   services: UnavailabilityServices & Pick<GatewayServices, "decoder">,
-  { request: { route, profile, wanted }, payer }: OpenJob,
+  job: OpenJob,
   measured: JobAudio,
 ): readonly Candidate[] {
+  const { request, payer } = job;
+  const { profile, wanted } = request;
   const facts = audioFacts(services.decoder, measured.facts);
+  const route = withCurrentFacts(services, request.route, job.call);
   return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), unavailabilityFor(services, payer))
     .candidates;
+}
+
+/**
+ * An address or a statement may have changed since the submission, so that proofs are those of now [data-policy.fail-closed]. A run in progress is with the
+ * provider already and is only polled.
+ */
+function withCurrentFacts({ directory }: UnavailabilityServices, route: Route, call: OpenJob["call"]): Route {
+  if (route.dataPolicy == null) return route;
+  const running = call?.state === "submitted" ? call.position : null;
+  const current = directory();
+  return {
+    ...route,
+    targets: route.targets.map((target) =>
+      target.position === running ? target : { ...target, dataPolicy: current.dataPolicyOf(target) },
+    ),
+  };
 }
 
 /** Returns at least one of the candidates, without those that failed. Throws a refusal, or a stop if the job can only wait. */

@@ -4,6 +4,7 @@ import type { RunningGateway } from "../../config/running-gateway.ts";
 import { needsCredential } from "../../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../../lib/loopback-host.ts";
 import { listenProblem } from "../../http/server/check-port.ts";
+import { regionalHost } from "../../providers/data-policy/regional-hosts.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -84,8 +85,10 @@ export function configuredAccounts({ connections, workspaces }: Configuration): 
   ].map((account) => ({ ...account, url: addressOf(account.connection) }));
 }
 
-function addressOf({ kind, baseUrl }: ConnectionConfiguration): URL | null {
-  const address = baseUrl ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
+function addressOf({ kind, baseUrl, region }: ConnectionConfiguration): URL | null {
+  const regional = region === null ? undefined : regionalHost(kind, region)?.baseUrl;
+  const address =
+    baseUrl ?? regional ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
   return address === null ? null : new URL(address);
 }
 

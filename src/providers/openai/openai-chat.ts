@@ -29,6 +29,7 @@ import { fitTools } from "../chat/tool-schema.ts";
 const openAiSettings = z.strictObject({
   reasoning_effort: z.enum(REASONING_EFFORTS).describe("How long a reasoning model may think.").optional(),
   verbosity: z.enum(["low", "medium", "high"]).describe("Verbosity of the answer.").optional(),
+  store: z.boolean().describe("Whether OpenAI stores completions (default: the account's setting).").optional(),
   service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
 });
 

@@ -31,8 +31,10 @@ test("admin.apps, admin.mirrored, admin.one-audit-entry: an app is created, read
       is_enabled: true,
       is_published: true,
       defaults: { diarization: true },
+      data_policy: null,
     },
   ]);
+  assert.equal(made.data_policy, null);
   assert.deepEqual([made.quota.requests_per_minute, made.quota.concurrent, made.managed_by], [5, null, "api"]);
   const operators = await call(gateway, "GET", `/admin/v1/workspaces/acme/apps/${made.id}`);
   assert.deepEqual(operators.json, made);

@@ -184,7 +184,9 @@ function checkParameters(call: SandboxCall, { asked, language }: Case, about: st
 
 function send({ route, asked, language }: Case): Promise<Answer> {
   const fields: Record<string, string> = { purpose: `r-${route}`, ...(language === null ? {} : { language }) };
-  for (const each of asked) for (const [name, value] of Object.entries(FIELDS[each])) fields[name] = String(value);
+  for (const each of asked)
+    for (const [name, value] of Object.entries(FIELDS[each]))
+      fields[name] = typeof value === "object" ? JSON.stringify(value) : String(value);
   return postForm(gateway.origin, { file: STEREO, fields });
 }
 
