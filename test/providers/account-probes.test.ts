@@ -38,6 +38,8 @@ interface Subject {
 }
 
 const model = (id: string, alias: string | null = null) => ({ id, alias });
+/** Of a list that has dates. */
+const datedModel = (id: string) => ({ ...model(id), endsOn: null });
 const whole = (...models: ReturnType<typeof model>[]) => ({ models, isWhole: true });
 const BEARER = ["authorization", `Bearer ${CREDENTIAL}`] as const;
 const TOKEN = ["authorization", `Token ${CREDENTIAL}`] as const;
@@ -49,7 +51,7 @@ const SUBJECTS: Readonly<Record<ProviderKind, Subject>> = {
     asked: "/models",
     header: BEARER,
     success: { object: "list", data: [{ id: "whisper-1", object: "model", owned_by: "x" }, {}, "?", { id: 7 }] },
-    listed: whole(model("whisper-1")),
+    listed: whole(datedModel("whisper-1")),
     refusal: refusedByOpenAi,
     restricted: missingScope(PROVIDER_TEXT),
   },
@@ -299,7 +301,7 @@ test("providers.test-no-secret: a listed name that is no model name, or contains
   assert.deepEqual(answer, {
     kind: "accepted",
     status: 200,
-    listed: { models: [model("whisper-1")], isWhole: false },
+    listed: { models: [datedModel("whisper-1")], isWhole: false },
   });
 });
 
