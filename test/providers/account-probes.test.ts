@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import { byokPolicy } from "../../src/outbound/url-policy.ts";
-import type { AccountAnswer } from "../../src/providers/account-probe.ts";
+import type { AccountAnswer, ListedModel } from "../../src/providers/account-probe.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { createMemory } from "../../src/providers/memory.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../src/providers/provider.ts";
@@ -38,9 +38,9 @@ interface Subject {
 }
 
 const model = (id: string, alias: string | null = null) => ({ id, alias });
-/** Of a list that has dates. */
-const datedModel = (id: string) => ({ ...model(id), endsOn: null });
-const whole = (...models: ReturnType<typeof model>[]) => ({ models, isWhole: true });
+/** Of a list that has the days on which models end. */
+const ending = (id: string, endsOn: string | null) => ({ ...model(id), endsOn });
+const whole = (...models: readonly ListedModel[]) => ({ models, isWhole: true });
 const BEARER = ["authorization", `Bearer ${CREDENTIAL}`] as const;
 const TOKEN = ["authorization", `Token ${CREDENTIAL}`] as const;
 const missingScope = (text: string) => refusedByOpenAi("some_code", `Missing scopes: api.model.read. ${text}`);
@@ -50,8 +50,18 @@ const SUBJECTS: Readonly<Record<ProviderKind, Subject>> = {
   openai: {
     asked: "/models",
     header: BEARER,
-    success: { object: "list", data: [{ id: "whisper-1", object: "model", owned_by: "x" }, {}, "?", { id: 7 }] },
-    listed: whole(datedModel("whisper-1")),
+    success: {
+      object: "list",
+      data: [
+        { id: "whisper-1", object: "model", owned_by: "x" },
+        { id: "a", shutdown_date: "2027-02-26" },
+        { id: "b", shutdown_date: "soon" },
+        {},
+        "?",
+        { id: 7 },
+      ],
+    },
+    listed: whole(ending("whisper-1", null), ending("a", "2027-02-26"), ending("b", null)),
     refusal: refusedByOpenAi,
     restricted: missingScope(PROVIDER_TEXT),
   },
@@ -301,7 +311,7 @@ test("providers.test-no-secret: a listed name that is no model name, or contains
   assert.deepEqual(answer, {
     kind: "accepted",
     status: 200,
-    listed: { models: [datedModel("whisper-1")], isWhole: false },
+    listed: { models: [ending("whisper-1", null)], isWhole: false },
   });
 });
 
