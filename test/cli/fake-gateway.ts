@@ -124,7 +124,8 @@ const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
 export const operations = operationsIn(EVERYTHING_IS_THERE);
 
 function operationsIn(network: Pick<DoctorNetwork, "lookUp" | "reach">): ReturnType<typeof makeOperations> {
-  return makeOperations(async () => ({ ...network, close: async () => undefined }));
+  const openDownloads = (): Promise<never> => Promise.reject(new Error("a test without a network downloads nothing"));
+  return makeOperations(async () => ({ ...network, close: async () => undefined }), openDownloads);
 }
 
 /** Runs the command line in this process. */
