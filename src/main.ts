@@ -26,7 +26,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
   operations: makeOperations(
     async (configuration) => (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
-    async (env) => (await import("./compose/outbound.ts")).openDownloads(env),
+    { openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(env) },
   ),
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),

@@ -77,7 +77,7 @@ test("local-models.import: a directory with several models, arranged in any way,
   assert.deepEqual(readFileSync(join(dir, "demo-model/tokens.txt")), CONTENTS["tokens.txt"]);
 });
 
-test("local-models.import: archives and single files are imported, and nothing of them is left beside the model", async (t) => {
+test("local-models.import: archives and single files are imported, and nothing else of them is left", async (t) => {
   const dir = makeDirectory(t);
   assert.deepEqual(await importAll(dir, ARCHIVE), ["demo-model"]);
   const file = join(makeDirectory(t), "voice.onnx");

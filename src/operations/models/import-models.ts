@@ -5,7 +5,7 @@ import type { LicenceOptions } from "../../cli/operate/models-commands.ts";
 import type { Terminal } from "../../cli/terminal.ts";
 import { importModel, nothingFound, openMedium } from "../../local-models/import-models.ts";
 import { MANIFEST } from "../../local-models/manifest.ts";
-import { acceptLicences, modelSettings, withModelFaults } from "./model-command.ts";
+import { acceptLicences, type ModelSources, modelSettings, withModelFaults } from "./model-command.ts";
 import { printInstalled } from "./pull-models.ts";
 
 export async function importModels(
@@ -13,11 +13,12 @@ export async function importModels(
   options: LicenceOptions,
   terminal: Terminal,
   signal: AbortSignal,
+  { manifest = MANIFEST }: ModelSources,
 ): Promise<number> {
   const { dir } = modelSettings(options, terminal);
   const from = resolve(terminal.cwd, path);
   await withModelFaults(async () => {
-    const medium = await openMedium(from, MANIFEST, { dir }, signal);
+    const medium = await openMedium(from, manifest, { dir }, signal);
     try {
       if (medium.complete.length === 0) throw nothingFound(from, medium);
       const specs = medium.complete.map(({ spec }) => spec);

@@ -7,14 +7,18 @@ import type { LocalModelView } from "../../contract/admin/local-models.ts";
 import { describeModels } from "../../local-models/describe-models.ts";
 import { DEFAULT_MODEL, MANIFEST } from "../../local-models/manifest.ts";
 import { megabytes } from "../../local-models/megabytes.ts";
-import { modelSettings } from "./model-command.ts";
+import { type ModelSources, modelSettings } from "./model-command.ts";
 
 const HEAD = ["MODEL", "STATE", "ROLE", "LANGUAGES", "DELIVERS", "DOWNLOAD", "DISK", "LICENCE", "FIGURES"];
 const MOST_LANGUAGES = 3;
 
-export async function listModels(options: ModelOptions, terminal: Terminal): Promise<number> {
+export async function listModels(
+  options: ModelOptions,
+  terminal: Terminal,
+  { manifest = MANIFEST }: ModelSources,
+): Promise<number> {
   const { dir, fetch } = modelSettings(options, terminal);
-  const models = await describeModels(dir, MANIFEST);
+  const models = await describeModels(dir, manifest);
   if (options.json === true) {
     await printJson(terminal, { object: "list", data: models, next_cursor: null });
     return EXIT.ok;

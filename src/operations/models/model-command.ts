@@ -13,7 +13,12 @@ import type { ModelSpec } from "../../local-models/model-spec.ts";
 import type { Outbound } from "../../outbound/dial.ts";
 import { readConfiguration } from "../read-configuration.ts";
 
-export type OpenDownloads = (env: Terminal["env"]) => Promise<Outbound>;
+/** Where models come from. Manifest and hosts are the package's own, except in tests. */
+export interface ModelSources {
+  readonly openDownloads: (env: Terminal["env"]) => Promise<Outbound>;
+  readonly manifest?: readonly ModelSpec[];
+  readonly hosts?: readonly string[];
+}
 
 const EXIT_CODES: Readonly<Record<ModelFaultKind, number>> = {
   refused: EXIT.config,
@@ -28,10 +33,10 @@ export function modelSettings(options: ModelOptions, terminal: Terminal): Config
   return readConfiguration(options, terminal).models;
 }
 
-export function requireSpec(name: string): ModelSpec {
-  const spec = MANIFEST.find((each) => each.name === name);
+export function requireSpec(name: string, { manifest = MANIFEST }: ModelSources): ModelSpec {
+  const spec = manifest.find((each) => each.name === name);
   if (spec !== undefined) return spec;
-  const names = MANIFEST.map((each) => each.name);
+  const names = manifest.map((each) => each.name);
   const close = suggest(name, names) ?? names.find((each) => each.startsWith(name));
   throw new CliError(EXIT.notFound, `There is no model ${JSON.stringify(name)}.`, {
     hints: [close === undefined ? `models: ${names.join(", ")}` : `did you mean ${close}?`],

@@ -7,7 +7,7 @@ import { DEFAULT_MODEL, DOWNLOAD_HOSTS, totalBytes } from "../../local-models/ma
 import { megabytes } from "../../local-models/megabytes.ts";
 import { findIntact, pullModel, requireFetch } from "../../local-models/pull-model.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
-import { acceptLicences, modelSettings, type OpenDownloads, requireSpec, withModelFaults } from "./model-command.ts";
+import { acceptLicences, modelSettings, type ModelSources, requireSpec, withModelFaults } from "./model-command.ts";
 import { pullProgress } from "./pull-progress.ts";
 
 export async function pullModels(
@@ -15,21 +15,21 @@ export async function pullModels(
   options: LicenceOptions,
   terminal: Terminal,
   signal: AbortSignal,
-  openDownloads: OpenDownloads,
+  sources: ModelSources,
 ): Promise<number> {
   const { dir, fetch } = modelSettings(options, terminal);
-  const specs = (names.length === 0 ? [DEFAULT_MODEL] : [...new Set(names)]).map(requireSpec);
+  const specs = (names.length === 0 ? [DEFAULT_MODEL] : [...new Set(names)]).map((name) => requireSpec(name, sources));
   await withModelFaults(async () => {
     const missing = [];
     for (const spec of specs) if ((await findIntact(spec, dir, signal)) === null) missing.push(spec);
     if (missing.length === 0) return;
     requireFetch({ fetch });
     await acceptLicences(missing, "download", options, terminal, signal);
-    const outbound = await openDownloads(terminal.env);
+    const outbound = await sources.openDownloads(terminal.env);
     try {
       for (const spec of missing) {
         const progress = pullProgress(terminal, spec.name);
-        const parts = { dir, fetch, outbound, hosts: DOWNLOAD_HOSTS };
+        const parts = { dir, fetch, outbound, hosts: sources.hosts ?? DOWNLOAD_HOSTS };
         await pullModel(spec, parts, { signal, onProgress: progress.show }).finally(progress.clear);
       }
     } finally {

@@ -5,8 +5,9 @@ import { printJson } from "../../cli/print.ts";
 import { CliError, printLine, type Terminal, write } from "../../cli/terminal.ts";
 import { MANIFEST } from "../../local-models/manifest.ts";
 import { readStored, storedNames } from "../../local-models/model-store.ts";
+import type { ModelSpec } from "../../local-models/model-spec.ts";
 import { verifyModel } from "../../local-models/verify-model.ts";
-import { modelSettings } from "./model-command.ts";
+import { type ModelSources, modelSettings } from "./model-command.ts";
 
 interface Result {
   readonly name: string;
@@ -19,11 +20,12 @@ export async function verifyModels(
   options: ModelOptions,
   terminal: Terminal,
   signal: AbortSignal,
+  { manifest = MANIFEST }: ModelSources,
 ): Promise<number> {
   const { dir } = modelSettings(options, terminal);
   const results: Result[] = [];
   for (const name of names.length === 0 ? await storedNames(dir) : names) {
-    const result = await verifyOne(dir, name, signal);
+    const result = await verifyOne(dir, name, manifest, signal);
     results.push(result);
     if (options.json !== true) await printResult(result, terminal);
   }
@@ -32,8 +34,13 @@ export async function verifyModels(
   return results.every(({ ok }) => ok) ? EXIT.ok : EXIT.unexpected;
 }
 
-async function verifyOne(dir: string, name: string, signal: AbortSignal): Promise<Result> {
-  const state = await readStored(dir, name, MANIFEST);
+async function verifyOne(
+  dir: string,
+  name: string,
+  manifest: readonly ModelSpec[],
+  signal: AbortSignal,
+): Promise<Result> {
+  const state = await readStored(dir, name, manifest);
   if (state.kind === "absent")
     throw new CliError(EXIT.notFound, `The model ${JSON.stringify(name)} is not installed.`, {
       hints: ["`patchbay models list` shows what is"],
