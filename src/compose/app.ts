@@ -29,6 +29,7 @@ import {
 import { openJobs } from "./jobs.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
+import { type LocalModelOptions, openLocalModels } from "./local-models.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -59,6 +60,8 @@ export interface AppOptions {
   /** The trace collector. Absent: no spans are sent. */
   readonly otlp?: OtlpSettings | null;
   readonly network?: OutboundParts["network"];
+  readonly proxy?: LocalModelOptions["proxy"];
+  readonly modelSource?: LocalModelOptions["modelSource"];
 }
 
 export interface App {
@@ -137,6 +140,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
+  const localModels = openLocalModels(options);
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const parts = {
     gateway,
@@ -153,6 +157,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
+    localModels: localModels.services,
   };
   const { server, admin } = createServers(options, parts);
 
@@ -166,6 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     drain();
     await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
+    await localModels.close();
     await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);

@@ -9,8 +9,8 @@ export interface ModelPulls {
   start(spec: ModelSpec): LocalModelPull;
   /** The running pull, or the last one that failed. Null: none. */
   stateOf(name: string): LocalModelPull | null;
-  /** Stops a running pull. What was downloaded is kept. */
-  cancel(name: string): boolean;
+  /** Stops a running pull and waits for its end. What was downloaded is kept. */
+  cancel(name: string): Promise<void>;
   /** Stops all and waits for them. */
   close(): Promise<void>;
 }
@@ -43,8 +43,12 @@ export function createModelPulls({ pull, onEnd }: ModelPullsParts): ModelPulls {
           entry.state = { ...entry.state, phase, bytes, total_bytes: totalBytes };
         },
       }).then(
-        () => onEnd(spec, null),
+        () => {
+          running.delete(spec.name);
+          onEnd(spec, null);
+        },
         (error: unknown) => {
+          running.delete(spec.name);
           const message = error instanceof ModelFault ? error.message : "An unexpected error; see the log.";
           const isCancelled = controller.signal.aborted;
           failed.set(spec.name, {
@@ -66,14 +70,13 @@ export function createModelPulls({ pull, onEnd }: ModelPullsParts): ModelPulls {
       failed.delete(spec.name);
       const entry = begin(spec);
       running.set(spec.name, entry);
-      void entry.ended.finally(() => running.delete(spec.name));
       return entry.state;
     },
     stateOf: (name) => running.get(name)?.state ?? failed.get(name) ?? null,
-    cancel: (name) => {
+    cancel: async (name) => {
       const entry = running.get(name);
       entry?.controller.abort();
-      return entry !== undefined;
+      await entry?.ended;
     },
     close: async () => {
       for (const { controller } of running.values()) controller.abort();

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { openDownloads } from "../../src/compose/outbound.ts";
+import { proxySettings } from "../../src/config/proxy-settings.ts";
 import { localModelList } from "../../src/contract/admin/local-models.ts";
 import { MANIFEST } from "../../src/local-models/manifest.ts";
 import type { ModelSpec } from "../../src/local-models/model-spec.ts";
@@ -176,6 +178,16 @@ test("local-models.rm: removes after a confirmation, and an unknown name is exit
   });
   assert.ok(!readdirSync(models).includes("demo-model"));
   for (const name of [spec.name, "../..", ".locks"]) assert.equal((await patchbay(["rm", name, "--yes"])).exitCode, 4);
+});
+
+test("local-models.proxy: the variables are read as curl reads them, and what is no proxy is refused", () => {
+  assert.deepEqual(proxySettings({}), { https: "", noProxy: "" });
+  assert.deepEqual(proxySettings({ HTTPS_PROXY: "http://a:1", https_proxy: "b:2", NO_PROXY: "c" }), {
+    https: "http://b:2",
+    noProxy: "c",
+  });
+  for (const https of ["http://", "socks5://a:1", "http://a:b"])
+    assert.throws(() => openDownloads({ https, noProxy: "" }), /HTTPS_PROXY is not the address of an HTTP proxy/u);
 });
 
 test("local-models.proxy: a download goes through the proxy of HTTPS_PROXY, except to hosts of NO_PROXY", async (t) => {
