@@ -25,7 +25,7 @@ interface Place {
   readonly models: string;
   readonly download: Download;
   readonly spec: ModelSpec;
-  patchbay(argv: readonly string[], options?: Omit<RunOptions, "cwd">): ReturnType<typeof run>;
+  readonly patchbay: (argv: readonly string[], options?: Omit<RunOptions, "cwd">) => ReturnType<typeof run>;
 }
 
 async function openPlace(t: TestContext, sources: Partial<ModelSources> = {}): Promise<Place> {
@@ -94,7 +94,7 @@ test("local-models.licence: on a terminal the answer decides", async (t) => {
   assert.deepEqual(download.ranges, []);
   const yes = await answer("y");
   assert.equal(yes.exitCode, 0, yes.stderr);
-  assert.match(yes.stderr, /\r\u001b\[Kdemo-model downloading \[/u);
+  assert.ok(yes.stderr.includes("\u001b[K" + "demo-model downloading ["), yes.stderr);
   assert.match(readFileSync(join(models, "demo-model/installed.json"), "utf8"), /"accepted_at"/u);
 });
 
@@ -122,7 +122,7 @@ test("local-models.pull: an unknown name is exit code 4, with the closest one", 
   assert.match(unknown.stderr, /did you mean parakeet-110m-en\?/u);
 });
 
-test("local-models.fetch-never: pull is refused with exit code 9, import works", async (t) => {
+test("local-models.fetch-never, local-models.dir: pull is refused with exit code 9, import works and follows `models.dir`", async (t) => {
   const { patchbay, cwd, download, spec } = await openPlace(t);
   writeFileSync(join(cwd, "patchbay.yaml"), "models: { fetch: never, dir: elsewhere }\n");
   const refused = await patchbay(["pull", spec.name, "--yes"]);

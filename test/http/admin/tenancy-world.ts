@@ -154,7 +154,14 @@ async function makePlatform(gateway: TestGateway): Promise<Readonly<Record<strin
   await ask("POST", "/routes/own-route/publish");
   await ask("PUT", "/routes/own-route/purposes/own-label", { route: "speech" }, { "if-match": "*" });
   await ask("POST", "/plans", { id: "own-plan" });
-  return { connection_id: "own-account", route_id: "own-route", version: "2", label: "own-label", plan_id: "own-plan", model_name: "silero-vad" };
+  return {
+    connection_id: "own-account",
+    route_id: "own-route",
+    version: "2",
+    label: "own-label",
+    plan_id: "own-plan",
+    model_name: "silero-vad",
+  };
 }
 
 /** It may be tried. */
