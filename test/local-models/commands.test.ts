@@ -1,6 +1,6 @@
 // `patchbay models` as people and scripts call it.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -165,6 +165,27 @@ test("local-models.verify: intact models are exit code 0, a flipped byte is 1 wi
   const { data } = JSON.parse((await patchbay(["verify", "--json"])).stdout);
   assert.equal(data[0].ok, false);
   assert.equal((await patchbay(["verify", "other"])).exitCode, 4);
+});
+
+test("local-models.verify: an intact model is tried, and what it does not recognise is reported", async (t) => {
+  const { patchbay } = await openPlace(t, { tryModel: async ({ name }) => `${name} did not recognise the sample` });
+  await patchbay(["import", ARCHIVE, "--yes"]);
+  const failed = await patchbay(["verify"]);
+  assert.deepEqual([failed.exitCode, failed.stdout], [1, "demo-model: differs\n"]);
+  assert.match(failed.stderr, /demo-model did not recognise the sample/u);
+});
+
+test("local-models.dir: models in the data directory do not keep a backup from being restored, and a purge removes them", async (t) => {
+  const { patchbay, cwd, models } = await openPlace(t);
+  await patchbay(["import", ARCHIVE, "--yes"]);
+  writeFileSync(join(cwd, "not-a-backup.tar"), "nothing");
+  const restored = await run(["restore", "not-a-backup.tar"], { cwd });
+  assert.match(restored.stderr, /is not a complete backup/u);
+  assert.ok(readdirSync(models).includes("demo-model"));
+  const purged = await run(["down", "--purge", "--yes"], { cwd });
+  assert.equal(purged.exitCode, 0, purged.stderr);
+  assert.equal(purged.stdout, `${models}\n`);
+  assert.ok(!existsSync(models));
 });
 
 test("local-models.rm: removes after a confirmation, and an unknown name is exit code 4", async (t) => {

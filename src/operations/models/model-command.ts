@@ -10,6 +10,7 @@ import { downloadBytes, MANIFEST, totalBytes } from "../../local-models/manifest
 import { megabytes } from "../../local-models/megabytes.ts";
 import { ModelFault, type ModelFaultKind } from "../../local-models/model-fault.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
+import type { TryModel } from "../../local-models/verify-model.ts";
 import type { Outbound } from "../../outbound/dial.ts";
 import { readConfiguration } from "../read-configuration.ts";
 
@@ -18,6 +19,8 @@ export interface ModelSources {
   readonly openDownloads: (env: Terminal["env"]) => Promise<Outbound>;
   readonly manifest?: readonly ModelSpec[];
   readonly hosts?: readonly string[];
+  /** Runs an intact model on a known recording. Absent: `verify` compares files only. */
+  readonly tryModel?: TryModel;
 }
 
 const EXIT_CODES: Readonly<Record<ModelFaultKind, number>> = {
