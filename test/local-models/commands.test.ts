@@ -1,6 +1,16 @@
 // `patchbay models` as people and scripts call it.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +26,7 @@ import { createOutbound } from "../../src/outbound/dial.ts";
 import { run, type RunOptions } from "../cli/fake-gateway.ts";
 import { TLS } from "../outbound/loopback.ts";
 import { archiveSource, demoTar, specWith } from "./demo-model.ts";
-import { type Download, serve, testOutbound } from "./lying-server.ts";
+import { type Download, honest, serve, testOutbound } from "./lying-server.ts";
 
 const ARCHIVE = join(import.meta.dirname, "../fixtures/local-models/demo-model.tar.bz2");
 
@@ -28,11 +38,15 @@ interface Place {
   readonly patchbay: (argv: readonly string[], options?: Omit<RunOptions, "cwd">) => ReturnType<typeof run>;
 }
 
-async function openPlace(t: TestContext, sources: Partial<ModelSources> = {}): Promise<Place> {
+async function openPlace(
+  t: TestContext,
+  sources: Partial<ModelSources> = {},
+  answer: typeof honest = honest,
+): Promise<Place> {
   const cwd = mkdtempSync(join(tmpdir(), "patchbay-models-cli-"));
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   const content = await demoTar();
-  const download = await serve(t, content);
+  const download = await serve(t, content, answer);
   const spec = specWith(archiveSource(download.url, content));
   const models: ModelSources = {
     openDownloads: async () => testOutbound(t),
@@ -115,6 +129,21 @@ test("local-models.pull, local-models.progress: a script pulls with an option, s
   assert.equal(download.ranges.length, 1);
 });
 
+test("local-models.resume: Ctrl-C ends a pull with 130, and the same command continues", async (t) => {
+  let isFirst = true;
+  const { patchbay, download, spec } = await openPlace(t, {}, (request, response, whole) => {
+    if (!isFirst) return honest(request, response, whole);
+    isFirst = false;
+    response.writeHead(200, { "content-length": whole.length });
+    response.write(whole.subarray(0, 1_000), () => setImmediate(() => process.emit("SIGINT")));
+  });
+  const stopped = await patchbay(["pull", spec.name, "--yes"]);
+  assert.equal(stopped.exitCode, 130);
+  assert.match(stopped.stderr, /What arrived is kept: the same command continues there\./u);
+  assert.equal((await patchbay(["pull", spec.name, "--yes"])).exitCode, 0);
+  assert.equal(download.ranges.length, 2);
+});
+
 test("local-models.pull: an unknown name is exit code 4, with the closest one", async (t) => {
   const { patchbay } = await openPlace(t, { manifest: MANIFEST });
   const unknown = await patchbay(["pull", "parakeet-110-en"]);
@@ -138,6 +167,16 @@ test("local-models.fetch-never, local-models.dir: pull is refused with exit code
     "model.onnx",
     "tokens.txt",
   ]);
+});
+
+test("local-models.dir: what root installs belongs to the owner of the directory above", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("only root can change an owner");
+  const { patchbay, cwd, models, spec } = await openPlace(t);
+  mkdirSync(join(cwd, "data"));
+  chownSync(join(cwd, "data"), 65_534, 65_534);
+  await patchbay(["pull", spec.name, "--yes"]);
+  for (const path of [".", "demo-model", "demo-model/model.onnx", "demo-model/installed.json"])
+    assert.equal(statSync(join(models, path)).uid, 65_534, path);
 });
 
 test("local-models.import: without an option nothing is installed, and a medium without models is exit code 4", async (t) => {
