@@ -32,6 +32,7 @@ import { openModelEndQuestions } from "./model-ends.ts";
 import { openObservers } from "./observers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
+import { type LocalModelOptions, openLocalModels } from "./local-models.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
 import { createCircuits } from "../providers/health.ts";
@@ -63,6 +64,8 @@ export interface AppOptions {
   /** The trace collector. Absent: no spans are sent. */
   readonly otlp?: OtlpSettings | null;
   readonly network?: OutboundParts["network"];
+  readonly proxy?: LocalModelOptions["proxy"];
+  readonly modelSource?: LocalModelOptions["modelSource"];
 }
 
 export interface App {
@@ -144,6 +147,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
+  const localModels = openLocalModels(options);
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const parts = {
     gateway,
@@ -160,6 +164,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
+    localModels: localModels.services,
   };
   const modelEnds = openModelEndQuestions(configuration, logger, parts.connectionTests);
   const { server, admin } = createServers(options, parts);
@@ -175,6 +180,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     const timers = [checkpoints, modelEnds, alerts];
     await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...timers.map((each) => each.stop())]);
     await Promise.all([server.close(), admin?.close()]);
+    await localModels.close();
     await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);

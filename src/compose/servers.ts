@@ -51,6 +51,7 @@ export interface ServerParts {
   readonly connectionTests: AdminEdge["connectionTests"];
   readonly health: AdminEdge["health"];
   readonly sandbox: AdminEdge["sandbox"];
+  readonly localModels: AdminEdge["localModels"];
 }
 
 export interface Servers {
@@ -82,6 +83,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     health: parts.health,
     retirements: { ...gateway, database, adapters, judge: createRouteJudge(gateway) },
     sandbox: parts.sandbox,
+    localModels: parts.localModels,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },
   };
   const readiness = getReadiness({

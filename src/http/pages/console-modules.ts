@@ -53,6 +53,7 @@ export const CONSOLE_MODULES = [
   "console/life-view",
   "console/list-view",
   "console/live-list",
+  "console/local-models-screen",
   "console/model-features",
   "console/model-screen",
   "console/names",
