@@ -27,6 +27,7 @@ import {
   setUpServices,
 } from "./provider-io.ts";
 import { openJobs } from "./jobs.ts";
+import { openRecognisers } from "./recognisers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { createServers } from "./servers.ts";
@@ -108,13 +109,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { leases, requestLog } = accounts;
-  const caches = await openCaches({ ...options, leases, circuits }, nowMs);
+  const recognisers = openRecognisers(configuration, logger);
+  const caches = await openCaches({ ...options, leases, circuits, localState: recognisers.state }, nowMs);
 
   const reach: Reach = {
     providers,
     chatProviders,
     directory: caches.directory,
-    openIo: openIoOver(configuration, { outbound, replies, nowMs }),
+    openIo: openIoOver(configuration, { outbound, replies, nowMs, recognisers }),
     sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
     logger,
   };
@@ -150,7 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     records: accounts.records,
     keys: caches.keys,
     setUp: setUpServices(options, outbound, caches),
-    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
+    connectionTests: connectionTestServices(gateway, options, { outbound, replies, recognisers }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
@@ -169,7 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
-    await outbound.close();
+    await Promise.all([outbound.close(), recognisers.close()]);
     await accounts.close();
     await Promise.all([...Object.values(threads), replies.parser, spool, sandbox].map((each) => each.close()));
   };

@@ -24,7 +24,8 @@ export function resolveAccount(
   if (account === undefined) throw new ProviderError("not_found", { reason: "no_account" });
   // Some kinds only transcribe, some only chat. Those that do both use one base URL.
   const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);
-  const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;
+  const isHere = services.providers.get(account.kind)?.isOnThisMachine === true;
+  const ownUrl = (isHere ? null : account.baseUrl) ?? adapter?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
     // The sandbox accepts any non-empty credential, so the real one is not sent.

@@ -106,6 +106,7 @@ async function checkConnection({ name, connection, url }: ConfiguredAccount, cal
   const { kind, apiKey } = connection;
   const about = `${name} (${kind})`;
   if (kind === "sandbox") return ok("connections", `${about}: simulated`);
+  if (kind === "local") return ok("connections", `${about}: on this machine`);
   if (url === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
   if (apiKey === null && needsCredential(kind))
     return fail("connections", `${about} has no credential`, "set the connection's api_key");
