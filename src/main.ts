@@ -24,8 +24,9 @@ const processNumber = number === undefined ? null : Number(number);
 process.exitCode = await runCli(process.argv.slice(2), {
   up: (options) => upInProcesses(options, processNumber, orphaned),
   work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
-  operations: makeOperations(async (configuration) =>
-    (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
+  operations: makeOperations(
+    async (configuration) => (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
+    { openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(env) },
   ),
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),

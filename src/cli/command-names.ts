@@ -18,6 +18,7 @@ export const COMMAND_NAMES = [
   "purposes",
   "api",
   "simulate",
+  "models",
   "config",
   "route",
   "console",

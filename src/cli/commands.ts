@@ -37,6 +37,7 @@ export const COMMANDS: readonly CommandModule[] = [
   { names: ["purposes"], load: async () => (await import("./administer/purposes-commands.ts")).addPurposes },
   { names: ["api"], load: async () => (await import("./administer/api-commands.ts")).addApi },
   { names: ["simulate"], load: async () => (await import("./administer/simulate-commands.ts")).addSimulate },
+  { names: ["models"], load: async () => (await import("./operate/models-commands.ts")).addModels },
   { names: ["config"], load: async () => (await import("./operate/config-commands.ts")).addConfig },
   {
     names: ["route", "console", "apply", "doctor", "down", "backup", "restore", "migrate-storage", "audit", "secrets"],

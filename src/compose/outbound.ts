@@ -23,6 +23,12 @@ export function openOutbound({ configuration, network }: OutboundParts): Outboun
   });
 }
 
+/** For downloads of models, which may have to pass a proxy. Proxies of provider calls are not supported. */
+export function openDownloads(env: Readonly<Record<string, string | undefined>>): Outbound {
+  const read = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? "";
+  return createOutbound({ proxy: { https: read("HTTPS_PROXY"), noProxy: read("NO_PROXY") } });
+}
+
 export const openDoctorNetwork: OpenNetwork = async (configuration) =>
   doctorNetwork(openOutbound({ configuration }), configuration);
 

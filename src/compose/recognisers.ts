@@ -15,7 +15,7 @@ const MOST_THREADS = 4;
 
 export function openRecognisers(configuration: Configuration, logger: Logger): Recognisers {
   const { threads, idleSeconds, maxQueueSeconds, maxMemoryBytes } = configuration.local;
-  const dir = join(configuration.storage.dataDir, "models");
+  const { dir } = configuration.models;
   const hasEngine = isEngineInstalled();
   return createRecognisers({
     installed: async () => {

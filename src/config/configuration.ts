@@ -9,7 +9,7 @@ export type DeepReadonly<T> = T extends readonly (infer Item)[]
 
 type Parsed = DeepReadonly<ParsedConfiguration>;
 
-export type Configuration = Omit<Parsed, "server" | "storage"> & {
+export type Configuration = Omit<Parsed, "server" | "storage" | "models"> & {
   readonly server: Omit<Parsed["server"], "publicUrl" | "admin"> & {
     /** Without a trailing slash. */
     readonly publicUrl: string;
@@ -21,6 +21,10 @@ export type Configuration = Omit<Parsed, "server" | "storage"> & {
     readonly dataDir: string;
     /** The database URL of the schema's owner. Without its own setting, the same as `databaseUrl`. */
     readonly migrateUrl: string | null;
+  };
+  readonly models: Omit<Parsed["models"], "dir"> & {
+    /** Absolute path. */
+    readonly dir: string;
   };
   /** Added by a start that finds no workspace in the database. Null: the file has workspaces, or there is no file. */
   readonly bootstrap:

@@ -1,5 +1,5 @@
 // Parses plain data into a Configuration: schema, cross-checks, then resolved paths and addresses.
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type FaultPath, formatPath } from "./fault.ts";
@@ -8,6 +8,9 @@ import { configurationFile, type ParsedConfiguration } from "./schema/file.ts";
 import { valueAt } from "../lib/text/describe-issue.ts";
 import { reachableHost } from "./reachable-host.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
+
+/** Folder of the data directory, unless `models.dir` is set. */
+export const MODELS_FOLDER = "models";
 
 export interface ParseContext {
   /** Base directory of `data_dir`. */
@@ -92,6 +95,7 @@ function distinct(faults: readonly SchemaFault[]): readonly SchemaFault[] {
 
 function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext): Configuration {
   const listeners = listenersOf(parsed.server, context.overrides);
+  const dataDir = resolve(context.directory, parsed.storage.dataDir);
   return {
     ...parsed,
     server: {
@@ -101,8 +105,12 @@ function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext
     },
     storage: {
       ...parsed.storage,
-      dataDir: resolve(context.directory, parsed.storage.dataDir),
+      dataDir,
       migrateUrl: parsed.storage.migrateUrl ?? parsed.storage.databaseUrl,
+    },
+    models: {
+      ...parsed.models,
+      dir: parsed.models.dir === null ? join(dataDir, MODELS_FOLDER) : resolve(context.directory, parsed.models.dir),
     },
     notes: context.notes,
     bootstrap: null,

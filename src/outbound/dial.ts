@@ -1,6 +1,6 @@
 // The only place that opens outbound sockets: one HTTP exchange or WebSocket per call. Each call states who supplied the URL: the operator's are unrestricted,
 // all others go through the guard.
-import { Agent } from "undici";
+import { Agent, EnvHttpProxyAgent } from "undici";
 import {
   type CallerRequest,
   type CallerSocketRequest,
@@ -53,15 +53,24 @@ export interface Outbound extends Pick<GuardedRequests, "examine" | "vet" | "rea
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** The values of HTTPS_PROXY and NO_PROXY. Empty: none. */
+export interface ProxySettings {
+  readonly https: string;
+  readonly noProxy: string;
+}
+
 export interface OutboundOptions {
   /** Opens sockets to the operator's addresses. Set only in tests. */
   readonly connect?: Agent.Options["connect"];
+  /** Sends HTTPS requests to the operator's addresses through a proxy. */
+  readonly proxy?: ProxySettings;
   /** Resolver and connector for caller-supplied addresses. Absent: such requests fail. */
   readonly guard?: GuardOptions;
 }
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
-  const agent = new Agent({ connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS }, ...HTTP_OPTIONS });
+  const agentOptions = { connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS }, ...HTTP_OPTIONS };
+  const agent = options.proxy === undefined ? new Agent(agentOptions) : createProxyAgent(agentOptions, options.proxy);
   const callers = createGuardedRequests(options.guard === undefined ? null : createGuard(options.guard));
   let dispatched = 0;
   const count = (): void => void dispatched++;
@@ -90,4 +99,10 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       await Promise.all([agent.destroy(), callers.destroy()]);
     },
   };
+}
+
+/** Every value is passed, because the library would read the environment for a missing one. `requestTls` is TLS with the target, inside of the tunnel. */
+function createProxyAgent(options: Agent.Options, { https, noProxy }: ProxySettings): EnvHttpProxyAgent {
+  const tls = typeof options.connect === "object" ? { requestTls: options.connect } : {};
+  return new EnvHttpProxyAgent({ ...options, ...tls, httpProxy: "", httpsProxy: https, noProxy });
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { type CliDependencies, runCli } from "../../src/cli/run-cli.ts";
 import type { DoctorNetwork } from "../../src/operations/doctor/doctor-network.ts";
+import type { ModelSources } from "../../src/operations/models/model-command.ts";
 import { makeOperations } from "../../src/operations/operations.ts";
 
 export interface Received {
@@ -113,6 +114,8 @@ export interface RunOptions {
   readonly work?: CliDependencies["work"];
   /** What doctor finds out there; every name and every receiver unless given. */
   readonly network?: Pick<DoctorNetwork, "lookUp" | "reach">;
+  /** Where models come from; nowhere unless given. */
+  readonly models?: ModelSources;
 }
 
 const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
@@ -120,11 +123,18 @@ const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
   reach: async () => ({ kind: "reached" }),
 };
 
+const NO_DOWNLOADS: ModelSources = {
+  openDownloads: () => Promise.reject(new Error("a test without a network downloads nothing")),
+};
+
 /** The operator's commands, in a network where no name server is asked. */
 export const operations = operationsIn(EVERYTHING_IS_THERE);
 
-function operationsIn(network: Pick<DoctorNetwork, "lookUp" | "reach">): ReturnType<typeof makeOperations> {
-  return makeOperations(async () => ({ ...network, close: async () => undefined }));
+function operationsIn(
+  network: Pick<DoctorNetwork, "lookUp" | "reach">,
+  sources: ModelSources = NO_DOWNLOADS,
+): ReturnType<typeof makeOperations> {
+  return makeOperations(async () => ({ ...network, close: async () => undefined }), sources);
 }
 
 /** Runs the command line in this process. */
@@ -134,7 +144,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const exitCode = await runCli(argv, {
     up: options.up ?? (() => Promise.resolve(0)),
     work: options.work ?? (() => Promise.resolve(0)),
-    operations: options.network === undefined ? operations : operationsIn(options.network),
+    operations: operationsIn(options.network ?? EVERYTHING_IS_THERE, options.models),
     env: options.env ?? {},
     cwd: options.cwd ?? import.meta.dirname,
     command: options.command,

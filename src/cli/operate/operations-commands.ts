@@ -5,6 +5,7 @@ import { configOption, examples, jsonOption, type Run, yesOption } from "../comm
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { DEFAULT_ADMIN_URL } from "../gateway-url.ts";
 import { addRoute, type ExplainRoute } from "../inspect/route-commands.ts";
+import type { ModelOperations } from "./models-commands.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface Common {
@@ -60,6 +61,7 @@ export interface Operations {
   readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
   readonly explainRoute: ExplainRoute;
   readonly rotateSecrets: (options: RotateSecretsOptions, terminal: Terminal) => Promise<number>;
+  readonly models: ModelOperations;
   readonly replacePepper: (options: ReplacePepperOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
 }
 

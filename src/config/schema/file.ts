@@ -95,6 +95,18 @@ const storageSection = section({
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
 });
 
+const modelsSection = section({
+  dir: textOrNull().describe(
+    "Where models that run on this machine are kept, relative to the configuration file; not set: `models` below `storage.data_dir`.",
+  ),
+  fetch: z
+    .enum(["on_request", "never"])
+    .default("on_request")
+    .describe(
+      "`on_request`: a model is downloaded only when a person asks for it. `never`: no downloads; `patchbay models import` still takes models from local media.",
+    ),
+});
+
 /** Keys contain neither commas nor spaces, so one variable or file can contain a whole key ring. An entry of nothing else is kept as an invalid key. */
 function splitKeys(entry: string): readonly string[] {
   const keys = entry.split(/[\s,]+/u).filter((key) => key !== "");
@@ -141,6 +153,7 @@ const planSection = section({
 export const configurationFile = section({
   server: serverSection.prefault({}).describe("Listeners."),
   storage: storageSection.prefault({}).describe("Storage of data."),
+  models: modelsSection.prefault({}).describe("Models that run on this machine."),
   secrets: secretsSection.prefault({}).describe("Secrets of the installation."),
   limits: limitsSection.prefault({}).describe("Limits, as returned by `GET /v1/melimits`."),
   retention: section({

@@ -1,6 +1,7 @@
 // The names of all files and folders that an installation puts into its data directory.
 import { stat } from "node:fs/promises";
 import { errorCode } from "../../lib/error-code.ts";
+import { MODELS_FOLDER } from "../../config/parse-configuration.ts";
 import { RUNNING_FILE } from "../../config/running-gateway.ts";
 import { MOVED_FILE } from "../../storage/connection/moved-database.ts";
 import { ENDPOINT_FILE } from "../../storage/embedded/connection.ts";
@@ -47,6 +48,7 @@ const OTHER_PARTS: ReadonlySet<string> = new Set([
   MOVED_FILE,
   LOG_FILE,
   `${LOG_FILE}.1`,
+  MODELS_FOLDER,
   "objects",
   "spool",
 ]);

@@ -32,6 +32,7 @@ import {
 import { holdDataDir } from "../hold-data-dir.ts";
 import { giveToOwnerOf } from "./keep-owner.ts";
 import { reasonOf } from "../doctor/finding.ts";
+import { MODELS_FOLDER } from "../../config/parse-configuration.ts";
 import { RUNNING_FILE } from "../../config/running-gateway.ts";
 import { bypassRls } from "../../storage/system.ts";
 import { openStorage } from "../../storage/connection/open-storage.ts";
@@ -57,9 +58,9 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
     await giveToOwnerOf(dataDir, join(dataDir, LOCK_FILE));
-    // Locks and the leftovers of earlier restores do not count as contents.
+    // Locks, the leftovers of earlier restores and models, which no backup contains, do not count as contents.
     const present = (await readdir(dataDir)).filter(
-      (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE,
+      (name) => !isLock(name) && !isLeftByRestore(name) && name !== RUNNING_FILE && name !== MODELS_FOLDER,
     );
     if (present.length > 0 && options.force !== true)
       throw new CliError(EXIT.conflict, `${dataDir} is not empty: it contains ${present.join(", ")}.`, {
