@@ -35,6 +35,7 @@ import type { HttpServer } from "../http/server/server.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
+import type { Recognisers } from "../providers/local/recognisers.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
@@ -76,6 +77,8 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll">;
+  /** The models that are loaded on this machine. */
+  readonly recognisers: Pick<Recognisers, "report">;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -187,6 +190,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
+    recognisers,
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);

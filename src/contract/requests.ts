@@ -73,7 +73,20 @@ export const recordedAttempt = z.strictObject({
   output_tokens: z.int().min(0).nullable(),
   usage_source: z.enum(["reported", "estimated"]).nullable(),
   receipts: z
-    .array(z.strictObject({ feature: z.string(), grade: z.string(), delivered: z.boolean() }))
+    .array(
+      z.strictObject({
+        feature: z.string(),
+        grade: z.string(),
+        delivered: z.boolean(),
+        model: z
+          .strictObject({
+            name: z.string(),
+            files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+          })
+          .describe("For `model`, of a model on the gateway's machine: its files, which determine the text.")
+          .optional(),
+      }),
+    )
     .describe("Receipts: proof that required features were delivered (grades: `shown`, `echoed`, `sent`)."),
   provider_error: z
     .strictObject({

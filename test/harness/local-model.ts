@@ -116,6 +116,25 @@ export function sentence(...words: readonly string[]): Spoken {
 /** Words that the model recognises without a fault when they are spoken in this voice. */
 export const KNOWN = Object.keys(clips);
 
+/** A WAV file of one channel at half the size (G.711). */
+export function mulawOf(samples: Int16Array): Buffer {
+  const header = wavOf(new Int16Array(0));
+  header.writeUInt32LE(header.length - 8 + samples.length, 4);
+  header.writeUInt16LE(7, 20);
+  header.writeUInt32LE(RATE, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([header, Uint8Array.from(samples, mulaw)]);
+}
+
+function mulaw(sample: number): number {
+  const magnitude = Math.min(32_635, Math.abs(sample)) + 0x84;
+  const exponent = 31 - Math.clz32(magnitude) - 7;
+  const byte = (sample < 0 ? 0x80 : 0) | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f);
+  return ~byte & 0xff;
+}
+
 /** A WAV file with one channel for each recording. */
 export function wavOf(...channels: readonly Int16Array[]): Buffer {
   const length = Math.max(...channels.map((samples) => samples.length));

@@ -26,6 +26,8 @@ export interface LocalRequest {
 /** Every operation throws a `ProviderError`. Must be released. */
 export interface LocalSession {
   readonly model: InstalledModel;
+  /** Aborts when the call must stop, also while audio is awaited. */
+  readonly signal: AbortSignal;
   decode(piece: Samples, keyterms: readonly string[]): Promise<EngineResult>;
   /** For a streaming model. */
   listen(): Promise<LiveEars>;

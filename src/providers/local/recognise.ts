@@ -4,7 +4,8 @@ import { ProviderError, type Io, type StreamingIo } from "../io.ts";
 import type { RawTranscript, ReceivedModel, SpeechAudio, SpeechEvent, SpeechPlan } from "../provider.ts";
 import { cutAtSilences, type Piece, RECORDING_CUTS, UTTERANCE_CUTS } from "./cut-at-silences.ts";
 import type { EngineResult, SpeakerTurn } from "./engine-protocol.ts";
-import type { LiveEars, LocalSession } from "./local-calls.ts";
+import { abortOf } from "./abort-of.ts";
+import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
 import { type HeardPiece, segmentsOf } from "./local-transcript.ts";
 import { speechBounds, wordsOf } from "./local-words.ts";
 import { readSamples } from "./read-samples.ts";
@@ -36,9 +37,9 @@ export async function recogniseRecording(plan: LocalPlan, audio: SpeechAudio, io
     if (session.model.spec.features.streaming)
       for await (const heard of listen(session, audio, plan)) pieces.push(heard);
     else
-      for await (const piece of cutAtSilences(readSamples(audio), plan.hasWords ? RECORDING_CUTS : UTTERANCE_CUTS))
+      for await (const piece of cutAtSilences(samplesOf(audio, session), plan.hasWords ? RECORDING_CUTS : UTTERANCE_CUTS))
         pieces.push(await hearPiece(session, piece, plan));
-    const turns = plan.diarization ? await session.diarize(() => readSamples(audio), plan.speakers) : null;
+    const turns = plan.diarization ? await session.diarize(() => samplesOf(audio, session), plan.speakers) : null;
     return rawOf(session, pieces, turns);
   } finally {
     session.release();
@@ -89,8 +90,32 @@ function rawOf(
 }
 
 async function* utterances(session: LocalSession, audio: SpeechAudio, plan: LocalPlan): AsyncGenerator<HeardPiece> {
-  for await (const piece of cutAtSilences(readSamples(audio), UTTERANCE_CUTS))
+  for await (const piece of cutAtSilences(samplesOf(audio, session), UTTERANCE_CUTS))
     yield await hearPiece(session, piece, plan);
+}
+
+/** Live audio may be awaited for long, so a call that must stop does not wait for more of it. */
+async function* samplesOf(audio: SpeechAudio, { signal }: Pick<LocalSession, "signal">): AsyncGenerator<Samples> {
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => undefined);
+  const onAbort = (): void => aborted.reject(abortOf(signal));
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const chunks = readSamples(audio);
+  try {
+    for (;;) {
+      const next = chunks.next();
+      // The loser of the race must not count as unhandled.
+      next.catch(() => undefined);
+      const { done, value } = await Promise.race([next, aborted.promise]);
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    // Not awaited: it ends with the chunk that is being read.
+    void chunks.return(undefined).catch(() => undefined);
+  }
 }
 
 const NOTHING: Omit<EngineResult, "startSeconds"> = {
@@ -119,7 +144,7 @@ async function hearPiece(session: LocalSession, piece: Piece, { keyterms, hasWor
 async function* listen(session: LocalSession, audio: SpeechAudio, { hasWords }: LocalPlan): AsyncGenerator<HeardPiece> {
   const ears: LiveEars = await session.listen();
   let seconds = 0;
-  for await (const chunk of readSamples(audio)) {
+  for await (const chunk of samplesOf(audio, session)) {
     for (const part of partsOf(chunk.samples, chunk.sampleRate * MAX_FEED_SECONDS)) {
       seconds += part.length / chunk.sampleRate;
       for (const result of await ears.hear({ samples: part, sampleRate: chunk.sampleRate }))

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { createKeyedSemaphore, type KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import type { InstalledModel } from "../../local-models/installed-model.ts";
 import { ProviderError } from "../io.ts";
+import { abortOf } from "./abort-of.ts";
 import { availableMemory } from "./available-memory.ts";
 import { type Admission, type Capacity, createCapacity } from "./capacity.ts";
 import { createFileCheck } from "./check-files.ts";
@@ -144,8 +145,8 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
       engine.starting = null;
     }
     engine.running = process;
-    const tookMs = Math.round(performance.now() - startedMs);
-    logger.info({ model: engine.name, pid: process.pid, took_ms: tookMs, threads, event: "local.loaded" });
+    const ms = Math.round(performance.now() - startedMs);
+    logger.info({ model: engine.name, pid: process.pid, ms, threads, event: "local.loaded" });
     return process;
   }
 
@@ -295,6 +296,7 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
 
     return {
       model,
+      signal: terms.signal,
       decode,
       listen: async () => {
         const stream = ++lastStream;
@@ -428,11 +430,6 @@ function isSame(one: InstalledModel, other: InstalledModel | undefined): boolean
 export function memoryNeed(models: readonly InstalledModel[]): number {
   const bytes = models.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0);
   return BASE_BYTES + bytes * BYTES_PER_MODEL_BYTE;
-}
-
-/** A caller that hung up, or the gateway's own reason. */
-function abortOf({ reason }: AbortSignal): ProviderError {
-  return reason instanceof ProviderError ? reason : new ProviderError("aborted");
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -4,7 +4,7 @@ import { createCapacity } from "../../../src/providers/local/capacity.ts";
 
 const NEVER = new AbortController().signal;
 
-test("[local.queue] audio is admitted up to the bound, and one recording of any length while nothing else is", () => {
+test("local.queue: audio is admitted up to the bound, and one recording of any length while nothing else is", () => {
   const capacity = createCapacity(100);
   const long = capacity.admit(5_000);
   assert.ok(long !== null);
@@ -15,7 +15,7 @@ test("[local.queue] audio is admitted up to the bound, and one recording of any 
   assert.equal(capacity.admit(0.1), null);
 });
 
-test("[local.queue] what is recognised makes room, and what is released does not count twice", () => {
+test("local.queue: what is recognised makes room, and what is released does not count twice", () => {
   const capacity = createCapacity(100);
   const first = capacity.admit(100);
   first?.done(30);
@@ -27,7 +27,7 @@ test("[local.queue] what is recognised makes room, and what is released does not
   assert.equal(capacity.admittedSeconds(), 30);
 });
 
-test("[local.retry-after] the wait follows from the measured speed", () => {
+test("local.retry-after: the wait follows from the measured speed", () => {
   const capacity = createCapacity(1_000);
   capacity.admit(600);
   assert.equal(capacity.retryAfterSeconds(), 120);
@@ -36,7 +36,7 @@ test("[local.retry-after] the wait follows from the measured speed", () => {
   assert.equal(capacity.retryAfterSeconds(), 10);
 });
 
-test("[local.jobs-wait] waiters are admitted in order of arrival, and one that is aborted makes room for the next", async () => {
+test("local.jobs-wait: waiters are admitted in order of arrival, and one that is aborted makes room for the next", async () => {
   const capacity = createCapacity(100);
   const running = capacity.admit(100);
   const order: string[] = [];

@@ -39,7 +39,7 @@ for (const [name, rules] of [
   ["recordings", RECORDING_CUTS],
   ["utterances", UTTERANCE_CUTS],
 ] as const) {
-  test(`[local.pieces] pieces of ${name} cover the audio without gap or overlap, whatever the size of its chunks`, async () => {
+  test(`local.pieces: pieces of ${name} cover the audio without gap or overlap, whatever the size of its chunks`, async () => {
     const { samples } = talk(60);
     for (const chunk of [333, 1_600, 32_000, samples.length]) {
       const pieces = await piecesOf(samples, rules, chunk);
@@ -48,7 +48,7 @@ for (const [name, rules] of [
     }
   });
 
-  test(`[local.pieces] no cut of ${name} is within a word`, async () => {
+  test(`local.pieces: no cut of ${name} is within a word`, async () => {
     const { samples, words } = talk(60);
     const pieces = await piecesOf(samples, rules, 1_600);
     assert.ok(pieces.length > 1);
@@ -59,7 +59,7 @@ for (const [name, rules] of [
   });
 }
 
-test("[local.pieces] a quieter voice with noise behind it is cut in its pauses, too", async () => {
+test("local.pieces: a quieter voice with noise behind it is cut in its pauses, too", async () => {
   const { samples, words } = talk(60);
   let seed = 7;
   const noisy = samples.map((value) => {
@@ -73,7 +73,7 @@ test("[local.pieces] a quieter voice with noise behind it is cut in its pauses, 
     assert.ok(!words.some(({ start, end }) => start < startSeconds && startSeconds < end));
 });
 
-test("[local.pieces] speech without a pause is cut where it is quietest, below the longest length", async () => {
+test("local.pieces: speech without a pause is cut where it is quietest, below the longest length", async () => {
   const { samples } = speak(...Array.from({ length: 200 }, () => "hello"));
   const pieces = await piecesOf(samples, RECORDING_CUTS, 16_000);
   assertTiles(pieces, samples);
@@ -81,7 +81,7 @@ test("[local.pieces] speech without a pause is cut where it is quietest, below t
   assert.ok(pieces.every((piece) => piece.samples.length <= RECORDING_CUTS.maxSeconds * RATE));
 });
 
-test("[local.pieces] silence is marked and not recognised", async () => {
+test("local.pieces: silence is marked and not recognised", async () => {
   const pieces = await piecesOf(new Int16Array(RATE * 70), UTTERANCE_CUTS, 1_600);
   assert.ok(pieces.every(({ isSilent }) => isSilent));
   const [, ...rest] = await piecesOf(speak(20.5, "hello", 1).samples, RECORDING_CUTS, 1_600);

@@ -19,11 +19,11 @@ function filesOf(t: { after(work: () => void): void }, content: Readonly<Record<
 
 const MACHINE = { "proc/meminfo": `MemTotal: 99 kB\nMemAvailable:   ${8 * 1024 * 1024} kB\n` };
 
-test("[local.memory] without a container, what the machine has left counts", async (t) => {
+test("local.memory: without a container, what the machine has left counts", async (t) => {
   assert.equal(await availableMemory(filesOf(t, MACHINE)), 8 * 1024 * MIB);
 });
 
-test("[local.memory] the limit of a container counts, without what it only caches", async (t) => {
+test("local.memory: the limit of a container counts, without what it only caches", async (t) => {
   const files = filesOf(t, {
     ...MACHINE,
     "proc/self/cgroup": "0::/patchbay\n",
@@ -34,7 +34,7 @@ test("[local.memory] the limit of a container counts, without what it only cache
   assert.equal(await availableMemory(files), 524 * MIB);
 });
 
-test("[local.memory] the limit of an older kind of container counts, and no limit is none", async (t) => {
+test("local.memory: the limit of an older kind of container counts, and no limit is none", async (t) => {
   const old = {
     ...MACHINE,
     "cgroup/memory/memory.limit_in_bytes": `${512 * MIB}`,

@@ -24,7 +24,7 @@ function isRunning(pid: number | undefined): boolean {
 const failsWith = (kind: string, reason: string) => (error: unknown) =>
   error instanceof ProviderError && error.kind === kind && (error.reason ?? "") === reason;
 
-test("[local.process] a model is loaded by its first use, in one process for all sessions", WITH_ENGINE, async (t) => {
+test("local.process: a model is loaded by its first use, in one process for all sessions", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const first = await openSession(t, engines);
   assert.equal(engines.processes.length, 0);
@@ -35,7 +35,7 @@ test("[local.process] a model is loaded by its first use, in one process for all
   assert.notEqual(engines.processes[0]?.pid, process.pid);
 });
 
-test("[local.process] twenty requests at once each get their own words", WITH_ENGINE, async (t) => {
+test("local.process: twenty requests at once each get their own words", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const scripts = Array.from({ length: 20 }, (_, index) =>
     sentence(...Array.from({ length: 3 }, (_each, place) => KNOWN[(index * 5 + place * 3) % KNOWN.length] ?? "")),
@@ -50,7 +50,7 @@ test("[local.process] twenty requests at once each get their own words", WITH_EN
   assert.equal(engines.processes.length, 1);
 });
 
-test("[local.idle] a model that is not used is unloaded, and loaded again by the next use", WITH_ENGINE, async (t) => {
+test("local.idle: a model that is not used is unloaded, and loaded again by the next use", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, { idleMs: 20 });
   const session = await openSession(t, engines);
   await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
@@ -63,7 +63,7 @@ test("[local.idle] a model that is not used is unloaded, and loaded again by the
   assert.equal(engines.processes.length, 2);
 });
 
-test("[local.crash-definite] a process that is killed at any point of a decode is started again, and the decode is repeated", WITH_ENGINE, async (t) => {
+test("local.crash-definite: a process that is killed at any point of a decode is started again, and the decode is repeated", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const session = await openSession(t, engines, { audioSeconds: 1_000 });
   const long = speak(...Array.from({ length: 40 }, () => [...["hello", 0.2, "doctor", 0.2]]).flat());
@@ -80,7 +80,7 @@ test("[local.crash-definite] a process that is killed at any point of a decode i
   }
 });
 
-test("[local.crash-definite] a decode whose process dies twice is a definite failure", WITH_ENGINE, async (t) => {
+test("local.crash-definite: a decode whose process dies twice is a definite failure", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const session = await openSession(t, engines);
   await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
@@ -96,7 +96,7 @@ test("[local.crash-definite] a decode whose process dies twice is a definite fai
   assert.equal((await session.decode({ ...SPOKEN, sampleRate: RATE }, [])).text.trim(), wordsOf(SPOKEN));
 });
 
-test("[local.crash-definite] a process that dies while nothing is decoded is replaced without a failure", WITH_ENGINE, async (t) => {
+test("local.crash-definite: a process that dies while nothing is decoded is replaced without a failure", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const session = await openSession(t, engines);
   await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
@@ -106,7 +106,7 @@ test("[local.crash-definite] a process that dies while nothing is decoded is rep
   assert.equal((await session.decode({ ...SPOKEN, sampleRate: RATE }, [])).text.trim(), wordsOf(SPOKEN));
 });
 
-test("[local.silence] a process that hangs is killed, and the decode is repeated in a new one", WITH_ENGINE, async (t) => {
+test("local.silence: a process that hangs is killed, and the decode is repeated in a new one", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, { silenceMs: 1_500 });
   const session = await openSession(t, engines);
   await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
@@ -116,7 +116,7 @@ test("[local.silence] a process that hangs is killed, and the decode is repeated
   assert.equal(isRunning(first?.pid), false);
 });
 
-test("[local.hang-up] a hang-up ends the process of a long decode within 250 ms, and the next request starts another", WITH_ENGINE, async (t) => {
+test("local.hang-up: a hang-up ends the process of a long decode within 250 ms, and the next request starts another", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const stop = new AbortController();
   const leaving = await openSession(t, engines, { signal: stop.signal, audioSeconds: 1 });
@@ -133,7 +133,7 @@ test("[local.hang-up] a hang-up ends the process of a long decode within 250 ms,
   assert.equal((await waiting).text.trim(), wordsOf(SPOKEN));
 });
 
-test("[local.queue] over the bound a request fails as overloaded, with a wait from the measured speed", WITH_ENGINE, async (t) => {
+test("local.queue: over the bound a request fails as overloaded, with a wait from the measured speed", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, { maxQueueSeconds: 60 });
   await openSession(t, engines, { audioSeconds: 50 });
   await assert.rejects(openSession(t, engines, { audioSeconds: 20 }), (error: unknown) => {
@@ -145,7 +145,7 @@ test("[local.queue] over the bound a request fails as overloaded, with a wait fr
   });
 });
 
-test("[local.memory] a model that would need more memory than is left is not loaded", WITH_ENGINE, async (t) => {
+test("local.memory: a model that would need more memory than is left is not loaded", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, { memory: async () => memoryNeed([wordsModel]) - 1 });
   const session = await openSession(t, engines);
   await assert.rejects(session.decode({ ...SPOKEN, sampleRate: RATE }, []), failsWith("overloaded", "no_memory"));
@@ -153,7 +153,7 @@ test("[local.memory] a model that would need more memory than is left is not loa
   assert.ok(engines.events.some(({ event }) => event === "local.no_memory"));
 });
 
-test("[local.memory] an idle model is unloaded to make room for another", WITH_ENGINE, async (t) => {
+test("local.memory: an idle model is unloaded to make room for another", WITH_ENGINE, async (t) => {
   const other = { ...wordsModel, name: "other" };
   const engines = openRecognisers(t, {
     installed: async () => [wordsModel, other],
@@ -174,7 +174,7 @@ test("[local.memory] an idle model is unloaded to make room for another", WITH_E
   assert.equal(isRunning(engines.processes[0]?.pid), false);
 });
 
-test("[local.files-checked] a model with one flipped byte is refused before it is loaded", WITH_ENGINE, async (t) => {
+test("local.files-checked: a model with one flipped byte is refused before it is loaded", WITH_ENGINE, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
   t.after(() => rmSync(dir, { recursive: true }));
   const model = installWords(dir);
@@ -195,7 +195,7 @@ test("[local.files-checked] a model with one flipped byte is refused before it i
   await assert.rejects(session.decode({ ...SPOKEN, sampleRate: RATE }, []), refused);
 });
 
-test("[local.files-checked] files that are no model are a failure to load, and this process survives", WITH_ENGINE, async (t) => {
+test("local.files-checked: files that are no model are a failure to load, and this process survives", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, {
     installed: async () => [
       { ...wordsModel, spec: { ...wordsModel.spec, engine: { kind: "nemo_ctc", model: "tokens.txt", tokens: "tokens.txt" } } },
@@ -208,14 +208,14 @@ test("[local.files-checked] files that are no model are a failure to load, and t
   });
 });
 
-test("[local.missing] without the engine or the model a call is a definite failure", async (t) => {
+test("local.missing: without the engine or the model a call is a definite failure", async (t) => {
   const without = openRecognisers(t, { isEngineInstalled: () => false });
   await assert.rejects(openSession(t, without), failsWith("not_found", "engine_not_installed"));
   const empty = openRecognisers(t, { installed: async () => [] });
   await assert.rejects(openSession(t, empty), failsWith("not_found", "model_not_installed"));
 });
 
-test("[local.process] no process outlives its owner's close", WITH_ENGINE, async (t) => {
+test("local.process: no process outlives its owner's close", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const session = await openSession(t, engines);
   await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
