@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Process start: passes the environment to the command line and its exit code to the shell.
 import { EXIT } from "./cli/exit-codes.ts";
+import { proxySettings } from "./config/proxy-settings.ts";
 import { ownCommand } from "./cli/invocation.ts";
 import { runCli } from "./cli/run-cli.ts";
 import { isForegroundScript, untilOrphaned } from "./start/npm-shell.ts";
@@ -26,7 +27,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
   operations: makeOperations(
     async (configuration) => (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
-    { openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(env) },
+    { openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(proxySettings(env)) },
   ),
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),

@@ -30,6 +30,7 @@ import { openJobs } from "./jobs.ts";
 import { openRecognisers } from "./recognisers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
+import { type LocalModelOptions, openLocalModels } from "./local-models.ts";
 import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -61,6 +62,8 @@ export interface AppOptions {
   /** The trace collector. Absent: no spans are sent. */
   readonly otlp?: OtlpSettings | null;
   readonly network?: OutboundParts["network"];
+  readonly proxy?: LocalModelOptions["proxy"];
+  readonly modelSource?: LocalModelOptions["modelSource"];
 }
 
 export interface App {
@@ -142,6 +145,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, ...replies, gateway, outbound, nowMs, metrics, vacuum });
+  const localModels = openLocalModels(options);
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const parts = {
     gateway,
@@ -158,6 +162,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     connectionTests: connectionTestServices(gateway, options, { outbound, replies, recognisers }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
+    localModels: localModels.services,
   };
   const { server, admin } = createServers(options, parts);
 
@@ -171,6 +176,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     drain();
     await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
+    await localModels.close();
     await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);

@@ -1,7 +1,8 @@
 // Composes the guard for outbound requests to addresses supplied by users. A gateway (`compose/app.ts`) and `patchbay doctor` share it, so both refuse the same.
 import type { Configuration } from "../config/configuration.ts";
 import type { DoctorNetwork, OpenNetwork } from "../operations/doctor/doctor-network.ts";
-import { createOutbound, type Outbound } from "../outbound/dial.ts";
+import { ModelFault } from "../local-models/model-fault.ts";
+import { createOutbound, type Outbound, type ProxySettings } from "../outbound/dial.ts";
 import type { GuardOptions } from "../outbound/guard.ts";
 import { ownAddresses, systemConnector, systemLookUp, systemResolver } from "../outbound/system-network.ts";
 import { webhookPolicy } from "../outbound/url-policy.ts";
@@ -24,9 +25,13 @@ export function openOutbound({ configuration, network }: OutboundParts): Outboun
 }
 
 /** For downloads of models, which may have to pass a proxy. Proxies of provider calls are not supported. */
-export function openDownloads(env: Readonly<Record<string, string | undefined>>): Outbound {
-  const read = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? "";
-  return createOutbound({ proxy: { https: read("HTTPS_PROXY"), noProxy: read("NO_PROXY") } });
+export function openDownloads(proxy: ProxySettings): Outbound {
+  const isUsable = proxy.https === "" || /^https?:$/u.test(URL.parse(proxy.https)?.protocol ?? "");
+  if (!isUsable)
+    throw new ModelFault("refused", "HTTPS_PROXY is not the address of an HTTP proxy.", [
+      "write it as http://HOST:PORT",
+    ]);
+  return createOutbound({ proxy });
 }
 
 export const openDoctorNetwork: OpenNetwork = async (configuration) =>

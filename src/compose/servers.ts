@@ -50,6 +50,7 @@ export interface ServerParts {
   readonly connectionTests: AdminEdge["connectionTests"];
   readonly health: AdminEdge["health"];
   readonly sandbox: AdminEdge["sandbox"];
+  readonly localModels: AdminEdge["localModels"];
 }
 
 export interface Servers {
@@ -80,6 +81,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,
     sandbox: parts.sandbox,
+    localModels: parts.localModels,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },
   };
   const readiness = getReadiness({

@@ -126,7 +126,7 @@ export const ERRORS = {
     409,
     "invalid_request_error",
     false,
-    "The state of the object, or another object, does not allow the change. `details.reason` is `exists` (the name is taken), `not_empty` (it still contains objects), `in_use` (another object refers to it), `revoked` (the key is revoked), `not_published` (the route has no published version), `no_previous_version` (no other version of the route was published before) or `another_file` (the gateway uses another configuration file). Nothing was changed.",
+    "The state of the object, or another object, does not allow the change. `details.reason` is `exists` (the name is taken), `not_empty` (it still contains objects), `in_use` (another object refers to it), `revoked` (the key is revoked), `not_published` (the route has no published version), `no_previous_version` (no other version of the route was published before), `another_file` (the gateway uses another configuration file) or `downloads_off` (`models.fetch` is `never`). Nothing was changed.",
   ),
   PRECONDITION_FAILED: entry(
     412,

@@ -6,13 +6,13 @@ import { pullModel, type PullParts } from "./pull-model.ts";
 
 export interface ModelPulls {
   /** Starts a pull unless one is running. */
-  start(spec: ModelSpec): LocalModelPull;
+  readonly start: (spec: ModelSpec) => LocalModelPull;
   /** The running pull, or the last one that failed. Null: none. */
-  stateOf(name: string): LocalModelPull | null;
-  /** Stops a running pull. What was downloaded is kept. */
-  cancel(name: string): boolean;
+  readonly stateOf: (name: string) => LocalModelPull | null;
+  /** Stops a running pull and waits for its end. What was downloaded is kept. */
+  readonly cancel: (name: string) => Promise<void>;
   /** Stops all and waits for them. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface ModelPullsParts {
@@ -23,7 +23,7 @@ export interface ModelPullsParts {
 interface Running {
   state: LocalModelPull;
   readonly controller: AbortController;
-  readonly ended: Promise<void>;
+  ended: Promise<void>;
 }
 
 export function createModelPulls({ pull, onEnd }: ModelPullsParts): ModelPulls {
@@ -31,32 +31,24 @@ export function createModelPulls({ pull, onEnd }: ModelPullsParts): ModelPulls {
   const running = new Map<string, Running>();
   const failed = new Map<string, LocalModelPull>();
 
-  function begin(spec: ModelSpec): Running {
-    const controller = new AbortController();
-    const started_at = now().toISOString();
-    const entry: Running = {
-      state: { state: "running", phase: "waiting", bytes: 0, total_bytes: 0, started_at, error: null },
-      controller,
-      ended: pullModel(spec, pull, {
-        signal: controller.signal,
+  async function run(entry: Running, spec: ModelSpec): Promise<void> {
+    const { signal } = entry.controller;
+    try {
+      await pullModel(spec, pull, {
+        signal,
         onProgress: ({ phase, bytes, totalBytes }) => {
           entry.state = { ...entry.state, phase, bytes, total_bytes: totalBytes };
         },
-      }).then(
-        () => onEnd(spec, null),
-        (error: unknown) => {
-          const message = error instanceof ModelFault ? error.message : "An unexpected error; see the log.";
-          const isCancelled = controller.signal.aborted;
-          failed.set(spec.name, {
-            ...entry.state,
-            state: isCancelled ? "cancelled" : "failed",
-            error: isCancelled ? null : message,
-          });
-          onEnd(spec, isCancelled ? null : error);
-        },
-      ),
-    };
-    return entry;
+      });
+      running.delete(spec.name);
+      onEnd(spec, null);
+    } catch (error) {
+      running.delete(spec.name);
+      const message = error instanceof ModelFault ? error.message : "An unexpected error; see the log.";
+      const outcome = signal.aborted ? { state: "cancelled" as const } : { state: "failed" as const, error: message };
+      failed.set(spec.name, { ...entry.state, ...outcome });
+      onEnd(spec, signal.aborted ? null : error);
+    }
   }
 
   return {
@@ -64,16 +56,21 @@ export function createModelPulls({ pull, onEnd }: ModelPullsParts): ModelPulls {
       const present = running.get(spec.name);
       if (present !== undefined) return present.state;
       failed.delete(spec.name);
-      const entry = begin(spec);
+      const started_at = now().toISOString();
+      const entry: Running = {
+        state: { state: "running", phase: "waiting", bytes: 0, total_bytes: 0, started_at, error: null },
+        controller: new AbortController(),
+        ended: Promise.resolve(),
+      };
       running.set(spec.name, entry);
-      void entry.ended.finally(() => running.delete(spec.name));
+      entry.ended = run(entry, spec);
       return entry.state;
     },
     stateOf: (name) => running.get(name)?.state ?? failed.get(name) ?? null,
-    cancel: (name) => {
+    cancel: async (name) => {
       const entry = running.get(name);
       entry?.controller.abort();
-      return entry !== undefined;
+      await entry?.ended;
     },
     close: async () => {
       for (const { controller } of running.values()) controller.abort();

@@ -12,6 +12,7 @@ import { findFile } from "../config/find-file.ts";
 import { formatFault } from "../config/fault.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
 import { type LoadOptions, loadConfiguration } from "../config/load-configuration.ts";
+import { proxySettings } from "../config/proxy-settings.ts";
 import {
   type AppliedConfiguration,
   applyConfiguration,
@@ -20,6 +21,7 @@ import {
 } from "../directory/apply-configuration.ts";
 import { logDestination } from "../lib/log-destination.ts";
 import { createLogger } from "../lib/logger.ts";
+import type { ProxySettings } from "../outbound/dial.ts";
 import type { Database } from "../storage/database.ts";
 import { followDatabaseClock } from "../storage/connection/database-clock.ts";
 import { findUnreadableAnswers, OUT_OF_REACH } from "../operations/store/unreadable-answers.ts";
@@ -74,6 +76,8 @@ export interface PreparedProcess {
   readonly otlp: OtlpSettings | null;
   /** Null: not on the PATH. */
   readonly ffmpeg: string | null;
+  /** Of downloads of models. */
+  readonly proxy: ProxySettings;
   /** Prints for people, on stderr; the log goes to stdout. */
   readonly say: (text: string) => void;
   /** Like `printLine`, with the time since the start. */
@@ -164,6 +168,7 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
     now: () => clock.now(),
     otlp,
     ffmpeg,
+    proxy: proxySettings(process.env),
     say,
     step,
   };

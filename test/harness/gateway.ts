@@ -47,6 +47,8 @@ export interface TestGatewayOptions {
   /** Another process on the same database, directory and providers; shared parts outlive it. */
   readonly existing?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
+  /** Manifest, hosts and way out of models that run on this machine. */
+  readonly modelSource?: NonNullable<AppOptions["modelSource"]>;
   readonly otlp?: NonNullable<AppOptions["otlp"]>;
   /** The key ring. Default: only `ENCRYPTION_KEY`. */
   readonly encryptionKeys?: readonly Buffer[];
@@ -87,6 +89,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.otlp === undefined ? {} : { otlp: options.otlp }),
     ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
     ...(options.works === undefined ? {} : { works: options.works }),
+    ...(options.modelSource === undefined ? {} : { modelSource: options.modelSource }),
   });
   resources.defer(() => app.close());
   const origin = await listen(app.server, { host: "127.0.0.1", port: 0 });

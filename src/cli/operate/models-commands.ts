@@ -3,7 +3,6 @@ import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run, yesOption } from "../command-kit.ts";
 import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Operations } from "./operations-commands.ts";
 
 export interface ModelOptions {
   readonly config?: string;
@@ -43,7 +42,11 @@ export interface ModelOperations {
   readonly import: (path: string, options: LicenceOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
 }
 
-export function addModels(program: Command, run: Run, { operations }: { readonly operations: Operations }): void {
+interface WithModels {
+  readonly operations: { readonly models: ModelOperations };
+}
+
+export function addModels(program: Command, run: Run, { operations }: WithModels): void {
   const { models: operation } = operations;
   const act = (work: () => Promise<number>): Promise<void> =>
     run.interruptibly(async () => {

@@ -66,7 +66,7 @@ export const listLocalModelsContract: EndpointContract = operatorEndpoint({
 
 export const getLocalModelContract: EndpointContract = operatorEndpoint({
   method: "GET",
-  path: `${PATH}/:name`,
+  path: `${PATH}/:model_name`,
   operationId: "getLocalModel",
   summary: "Get a model that runs on this machine, with the progress of its pull",
   description: "Progress is that of this process.",
@@ -76,7 +76,7 @@ export const getLocalModelContract: EndpointContract = operatorEndpoint({
 
 export const pullLocalModelContract: EndpointContract = operatorEndpoint({
   method: "POST",
-  path: `${PATH}/:name/pull`,
+  path: `${PATH}/:model_name/pull`,
   operationId: "pullLocalModel",
   summary: "Pull a model",
   description:
@@ -88,7 +88,7 @@ export const pullLocalModelContract: EndpointContract = operatorEndpoint({
 
 export const cancelLocalModelPullContract: EndpointContract = operatorEndpoint({
   method: "DELETE",
-  path: `${PATH}/:name/pull`,
+  path: `${PATH}/:model_name/pull`,
   operationId: "cancelLocalModelPull",
   summary: "Stop a pull",
   description: "What was downloaded is kept, and the next pull continues there.",

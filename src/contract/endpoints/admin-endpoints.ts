@@ -26,6 +26,7 @@ import { listDeletionsContract, workspaceDeletionsContracts } from "../admin/pro
 import { postApplyContract } from "../admin/apply.ts";
 import { CONNECTION_ENDPOINTS } from "../admin/connections.ts";
 import { getProviderHealthContract } from "../admin/provider-health.ts";
+import { LOCAL_MODEL_ENDPOINTS } from "../admin/local-models.ts";
 import { PAUSE_ENDPOINTS } from "../admin/pauses.ts";
 import { explainContracts } from "../admin/route-explanation.ts";
 import { ROUTE_ENDPOINTS } from "../admin/routes.ts";
@@ -62,6 +63,7 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   postApplyContract,
   getSandboxFaultsContract,
   putSandboxFaultsContract,
+  ...LOCAL_MODEL_ENDPOINTS,
   ...[...CONNECTION_ENDPOINTS, ...PAUSE_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [
     platform,
     operator,

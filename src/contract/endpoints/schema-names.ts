@@ -13,6 +13,7 @@ import { connectionTest } from "../admin/connection-test.ts";
 import { connectionList, connectionView, credentialRequest } from "../admin/connections.ts";
 import { listedDelivery, listedDeliveryList } from "../admin/delivery-list.ts";
 import { keyChange, keyList, keyRequest, keyRotation, keyView } from "../admin/keys.ts";
+import { localModelList, localModelPullRequest, localModelView } from "../admin/local-models.ts";
 import { pauseList, pauseRequest, pauseView, resumeRequest, resumption } from "../admin/pauses.ts";
 import { creditsView, grantRequest, planChange, planList, planRequest, planView } from "../admin/plans.ts";
 import { providerDeletionList, providerDeletionView } from "../admin/provider-deletions.ts";
@@ -125,6 +126,9 @@ export const SCHEMA_NAMES: SchemaNames = {
   JobStatus: jobStatus,
   JobSummary: listedJob,
   JobSummaryList: listedJobList,
+  LocalModel: localModelView,
+  LocalModelList: localModelList,
+  LocalModelPullRequest: localModelPullRequest,
   RecordingDeletion: providerDeletion,
   SubmittedJob: submittedJob,
   TranscriptionJob: job,

@@ -9,6 +9,7 @@ import { postApply } from "./apply.ts";
 import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./owner-endpoints.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+import { localModelEndpoints } from "./local-models.ts";
 import { modelsEndpoint } from "./models.ts";
 import { explainEndpoint } from "./explain.ts";
 import { pauseEndpoints } from "./pauses.ts";
@@ -40,6 +41,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getProviderHealth(edge),
     postApply(edge),
     ...sandboxFaultEndpoints(edge),
+    ...localModelEndpoints(edge),
     ...everywhereEndpoints(edge).map(({ platform }) => platform),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];

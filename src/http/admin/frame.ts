@@ -2,6 +2,7 @@
 import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
 import type { ReadCheckpoint } from "../../admin/audit/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
+import type { LocalModelServices } from "../../admin/local-models.ts";
 import type { PauseServices } from "../../admin/connections/pauses.ts";
 import type { ProviderHealthServices } from "../../admin/connections/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
@@ -34,6 +35,7 @@ export interface AdminEdge {
   readonly health: ProviderHealthServices;
   readonly applyFile: ApplyFileServices;
   readonly sandbox: SandboxLevers;
+  readonly localModels: LocalModelServices;
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 

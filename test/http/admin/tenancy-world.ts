@@ -46,7 +46,7 @@ export async function openTenancyWorld(): Promise<World> {
         route: "speech",
         keys: [{ id: "second-key", secret: SECOND_APP_KEY, scopes: [...SCOPES] }],
       });
-      return file;
+      return { ...file, models: { fetch: "never" } };
     },
     // Receivers have an address, and no host answers there.
     network: { resolve: async () => ["93.184.216.34"], connect: () => Promise.reject(new ConnectFailure("connect")) },
@@ -81,6 +81,7 @@ export async function openTenancyWorld(): Promise<World> {
       purpose: "no-such-purpose",
       period: "total",
       plan_id: "no-such-plan",
+      model_name: "no-such-model",
       token: token(otherId, newId("job")),
     },
   };
@@ -153,7 +154,14 @@ async function makePlatform(gateway: TestGateway): Promise<Readonly<Record<strin
   await ask("POST", "/routes/own-route/publish");
   await ask("PUT", "/routes/own-route/purposes/own-label", { route: "speech" }, { "if-match": "*" });
   await ask("POST", "/plans", { id: "own-plan" });
-  return { connection_id: "own-account", route_id: "own-route", version: "2", label: "own-label", plan_id: "own-plan" };
+  return {
+    connection_id: "own-account",
+    route_id: "own-route",
+    version: "2",
+    label: "own-label",
+    plan_id: "own-plan",
+    model_name: "silero-vad",
+  };
 }
 
 /** It may be tried. */
@@ -197,6 +205,8 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   callMcp: () => ({ jsonrpc: "2.0", id: 1, method: "ping" }),
   applyConfiguration: () => ({ dry_run: true }),
   replaceSandboxFaults: () => ({ faults: [] }),
+  // Refused, because the installation downloads nothing.
+  pullLocalModel: () => ({ licence: "MIT" }),
 };
 
 /** Empty: it is refused as soon as it is read, and costs nothing. */

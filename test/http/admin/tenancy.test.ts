@@ -44,7 +44,7 @@ const ALL: readonly EndpointContract[] = [
   ...ADMIN_ENDPOINTS.filter(({ auth }) => auth === "operator"),
 ];
 const WITH_KEY = ALL.filter(({ auth }) => auth !== "none");
-const WITH_OBJECT = ALL.filter(({ path }) => /:(?!tenant_id|plan_id)/u.test(path));
+const WITH_OBJECT = ALL.filter(({ path }) => /:(?!tenant_id|plan_id|model_name)/u.test(path));
 const paramsOf = (path: string) => [...path.matchAll(/:([a-z_]+)/gu)].map(([, name = ""]) => name);
 const nameOf = ({ method, path }: EndpointContract) => `${method} ${path}`;
 const isMirrored = ({ path }: EndpointContract) => path.includes(":tenant_id");
@@ -52,6 +52,8 @@ const isOperators = ({ auth }: EndpointContract) => auth === "operator";
 
 /** Of these the last name in the path may be new: they make it. */
 const MAKES = new Set(["putBudget", "putPurpose", "putPlatformPurpose"]);
+/** Plans and models of this machine belong to no workspace. */
+const NO_TENANTS = new Set(["tenant_id", "plan_id", "model_name"]);
 /** Every workspace's, for the operator alone. */
 const SEES_ALL = new Set(["GET /admin/v1/requests/:request_id"]);
 
@@ -142,7 +144,7 @@ test("tenancy.foreign-is-missing: a foreign object and a missing one have one an
         codes: NOT_FOUND,
       });
     for (const [at, name] of names.entries()) {
-      if (name === "tenant_id" || name === "plan_id" || SEES_ALL.has(nameOf(endpoint))) continue;
+      if (NO_TENANTS.has(name) || SEES_ALL.has(nameOf(endpoint))) continue;
       if (at === names.length - 1 && MAKES.has(endpoint.operationId)) continue;
       // What comes before it in the path is the caller's own, what comes after it exists.
       const own = isOperators(endpoint) && !isMirrored(endpoint) ? world.platform : other.objects;
