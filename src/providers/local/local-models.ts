@@ -2,7 +2,7 @@
 import type { Lack, Preference } from "../../contract/features.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
-import type { FeatureSupport, SpeechModel } from "../provider.ts";
+import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
 import { BUNDLED_SAMPLE, DEMONSTRATION } from "./demonstration.ts";
 import { speakerModels } from "./engine-config-of.ts";
 import type { LocalState } from "./local-calls.ts";
@@ -12,6 +12,10 @@ export const ENGINE_COMMAND = "npm install sherpa-onnx-node@1.13.8";
 const SPEAKERS_COMMAND = "patchbay models pull speaker-segmentation titanet-small";
 
 const SHOWN: FeatureSupport = { support: "native", grade: "shown" };
+
+/** When the data were compared with the engine's release. The weights themselves could not be had (docs/reference/local-models.md). */
+const VERIFIED_ON = "2026-11-26";
+const SOURCE = "https://github.com/k2-fsa/sherpa-onnx/releases/tag/asr-models, second-hand";
 
 /** Diarization holds the whole recording in memory, 115 MB for each hour. */
 const MAX_DIARIZED_SECONDS = 7_200;
@@ -25,7 +29,10 @@ export function isRecogniser({ role }: Pick<ModelSpec, "role">): boolean {
 }
 
 /** As a complete installation would have it. */
-export function localSpeechModel(spec: Pick<ModelSpec, "name" | "languages" | "features">, hasSpeakers: boolean): SpeechModel {
+export function localSpeechModel(
+  spec: Pick<ModelSpec, "name" | "languages" | "features">,
+  hasSpeakers: boolean,
+): CataloguedSpeechModel {
   const { name, languages, features } = spec;
   const [only] = languages;
   const preferences: Preference[] = [];
@@ -34,6 +41,7 @@ export function localSpeechModel(spec: Pick<ModelSpec, "name" | "languages" | "f
   if (hasSpeakers) preferences.push("speaker_count_hint");
   const isDemonstration = name === DEMONSTRATION;
   return {
+    life: { verifiedOn: VERIFIED_ON, source: isDemonstration ? "this repository" : SOURCE },
     features: {
       ...(features.words ? { "timestamps.word": SHOWN } : {}),
       ...(features.segments ? { "timestamps.segment": SHOWN } : {}),

@@ -5,6 +5,7 @@ import type { Feature, Preference } from "../../contract/features.ts";
 import type { AccountProbe } from "../account-probe.ts";
 import { deepgram } from "../deepgram/deepgram.ts";
 import { type Io, ProviderError } from "../io.ts";
+import { WAV_HEADER_BYTES, wavHeader } from "../../lib/wav.ts";
 import { receiptsFor } from "../receipts.ts";
 import type {
   PlanResult,
@@ -22,7 +23,7 @@ import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { MANIFEST } from "../../local-models/manifest.ts";
 import { DEMONSTRATION_SPEC } from "./demonstration.ts";
 import type { LocalState } from "./local-calls.ts";
-import { localSpeechModels } from "./local-models.ts";
+import { isRecogniser, localSpeechModel, localSpeechModels } from "./local-models.ts";
 import { recogniseRecording, streamRecording } from "./recognise.ts";
 import type { LocalBody, LocalPlan } from "./recognise.ts";
 import { buildTranscript } from "./local-transcript.ts";
@@ -30,8 +31,10 @@ import { buildTranscript } from "./local-transcript.ts";
 /** Not an address: the call stays on this machine. A test key's call goes to the sandbox instead. */
 export const LOCAL_ADDRESS = "local:engine";
 
-/** What the catalogue knows without a look at the machine: fails closed. */
-const CATALOGUE = localSpeechModels([...MANIFEST, DEMONSTRATION_SPEC], { isEngineInstalled: true, models: [] });
+/** What the models can do. Whether they are installed is known to the directory of a gateway only. */
+const CATALOGUE = Object.fromEntries(
+  [...MANIFEST, DEMONSTRATION_SPEC].filter(isRecogniser).map((spec) => [spec.name, localSpeechModel(spec, false)]),
+);
 
 export const local: SpeechProvider = {
   kind: "local",
@@ -42,13 +45,15 @@ export const local: SpeechProvider = {
   plan: planLocal,
   transcribe: async (plan, audio, io) => {
     const own = ownPlan(plan);
-    return isSimulated(io) ? deepgram.transcribe(own.simulated, audio, io) : recogniseRecording(own, audio, io);
+    return isSimulated(io)
+      ? deepgram.transcribe(own.simulated, asFile(audio), io)
+      : recogniseRecording(own, audio, io);
   },
   stream: (plan, audio, io) => {
     const own = ownPlan(plan);
     if (!isSimulated(io)) return streamRecording(own, audio, io);
     if (deepgram.stream === undefined) throw new TypeError("the simulation streams");
-    return deepgram.stream(own.simulated, audio, io);
+    return deepgram.stream(own.simulated, asFile(audio), io);
   },
   normalise: normaliseLocal,
 };
@@ -65,6 +70,22 @@ export function withLocalModels(
 /** A test key's calls are simulated, as everywhere: in the sandbox's plainest protocol. */
 function isSimulated({ local: here }: Pick<Io, "local">): boolean {
   return here === undefined;
+}
+
+/** Decoded samples as a WAV file, because the sandbox measures what it is sent. */
+function asFile(audio: SpeechAudio): SpeechAudio {
+  const { samplesPerSecond, sizeBytes, open } = audio;
+  if (samplesPerSecond === undefined) return audio;
+  return {
+    ...audio,
+    format: "wav",
+    mediaType: "audio/wav",
+    sizeBytes: WAV_HEADER_BYTES + sizeBytes,
+    open: async function* () {
+      yield wavHeader(samplesPerSecond, 1, sizeBytes);
+      yield* open();
+    },
+  };
 }
 
 /** The only feature without an implementation here. Redaction and translation are not declared. */

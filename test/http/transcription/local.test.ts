@@ -4,10 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Word } from "../../../src/contract/transcription-envelope.ts";
+import { generateKey } from "../../../src/auth/key-format.ts";
+import { connectionTest } from "../../../src/contract/admin/connection-test.ts";
+import { routingDecision, type Word } from "../../../src/contract/transcription-envelope.ts";
 import { samplePath } from "../../../src/cli/package-root.ts";
 import { attemptRows } from "../../harness/attempts.ts";
-import { detailsOf, envelopeOf, get, postForm, postJson } from "../../harness/client.ts";
+import { detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { installWords, KNOWN, mulawOf, sentence, speak, type Spoken, wavOf, WORDS, wordsModel } from "../../harness/local-model.ts";
@@ -17,11 +19,14 @@ import { ended, submit } from "../jobs/jobs.ts";
 import { call, envelopeIn, frames, speak as speakLive, START } from "../realtime/setup.ts";
 import { streamForm } from "./stream/streamed.ts";
 
-const OTHER_KEYS = {
-  "fallback-key": "key-of-the-app-with-deepgram-first",
-  "speakers-key": "key-of-the-app-that-sees-names-1",
-  "full-key": "key-of-the-app-with-a-full-queue-1",
-} as const;
+const OPERATOR = "key-of-the-operator-of-this-test";
+const KEYS = {
+  fallback: "key-of-the-app-with-deepgram-first",
+  missing: "key-of-the-app-without-its-model-1",
+  names: "key-of-the-app-that-may-see-names-1",
+  demonstration: "key-of-the-app-with-the-sample-only",
+  test: generateKey("test"),
+};
 
 const modelsDir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
 let gateway: TestGateway;
@@ -36,14 +41,25 @@ before(async () => {
         connections: {
           here: { kind: "local", models: { [WORDS]: { capabilities: ["audio_input"] } } },
         },
-        routes: { here: `here/${WORDS}`, fallback: ["dg/nova-3", `here/${WORDS}`], missing: "here/parakeet-110m-en" },
+        routes: {
+          here: `here/${WORDS}`,
+          fallback: ["dg/nova-3", `here/${WORDS}`],
+          missing: "here/parakeet-110m-en",
+          demonstration: "here/demonstration",
+        },
+        operator: OPERATOR,
         apps: {
-          notes: { route: "here", key: KEY },
-          fallback: { route: "fallback", key: OTHER_KEYS["fallback-key"] },
-          missing: {
-            route: "missing",
-            keys: { names: { secret: OTHER_KEYS["speakers-key"], scopes: ["transcribe", "routing:read"] } },
+          notes: {
+            route: "here",
+            keys: {
+              notes: KEY,
+              names: { secret: KEYS.names, scopes: ["transcribe", "routing:read"] },
+              test: KEYS.test,
+            },
           },
+          fallback: { route: "fallback", key: KEYS.fallback },
+          missing: { route: "missing", keys: { m: { secret: KEYS.missing, scopes: ["transcribe", "routing:read"] } } },
+          demonstration: { route: "demonstration", key: KEYS.demonstration },
         },
       }),
   });
@@ -153,10 +169,16 @@ test("local.features: what a model does not do is refused before it is called, w
 });
 
 test("local.missing, local.hints: a model that is not installed is not eligible, and who may see names is told the command", WITH_ENGINE, async () => {
-  const answer = await ask(SPOKEN, {}, OTHER_KEYS["speakers-key"]);
+  const answer = await ask(SPOKEN, {}, KEYS.missing);
   assert.equal(answer.status, 422);
   assert.deepEqual(detailsOf(answer)["missing"], ["model_not_installed"]);
   assert.match(answer.text, /patchbay models pull parakeet-110m-en/u);
+});
+
+test("local.hints: speakers that no model separates are a 422 with the command that would help", WITH_ENGINE, async () => {
+  const answer = await ask(SPOKEN, { diarization: "true" }, KEYS.names);
+  assert.deepEqual(detailsOf(answer)["missing"], ["diarization"]);
+  assert.match(answer.text, /patchbay models pull speaker-segmentation titanet-small/u);
 });
 
 test("local.stream: a file is streamed utterance by utterance, and the whole is what a plain request returns", WITH_ENGINE, async () => {
@@ -209,7 +231,7 @@ test("local.queue, local.jobs-wait: over the bound a request is 503 OVERLOADED w
 
 test("local.fallback: with the provider's failures the model on this machine is the next target", WITH_ENGINE, async () => {
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 503 } });
-  const answer = await ask(SPOKEN, { timestamps: "word" }, OTHER_KEYS["fallback-key"]);
+  const answer = await ask(SPOKEN, { timestamps: "word" }, KEYS.fallback);
   assertWords(envelopeOf(answer).words, SPOKEN);
   assert.deepEqual(
     (await attemptRows(gateway, answer)).map(({ provider, outcome }) => [provider, outcome]),
@@ -226,8 +248,30 @@ test("local.idempotent: the same audio gives the same text", WITH_ENGINE, async 
   assert.equal(one.content, other.content);
 });
 
-test("local.demonstration: other recordings than the bundled sample are not eligible for the demonstration model", async () => {
-  const sample = readFileSync(samplePath());
-  const answer = await postJson(gateway.origin, { audio: { base64: sample.toString("base64") }, dry_run: true });
-  assert.equal(answer.status, 200);
+test("local.demonstration: the demonstration model lacks every other recording than the bundled sample", async () => {
+  const lacks = async (file: Uint8Array) => {
+    const answer = await postForm(gateway.origin, { key: KEYS.demonstration, file, fields: { dry_run: "true" } });
+    return routingDecision.parse(answer.json).candidates[0]?.missing ?? [];
+  };
+  assert.ok((await lacks(wavOf(SPOKEN.samples))).includes("recording"));
+  assert.ok(!(await lacks(readFileSync(samplePath()))).includes("recording"));
+});
+
+test("local.test-key: a test key's call is simulated by the sandbox, without the engine", async () => {
+  const answer = await ask(SPOKEN, {}, KEYS.test);
+  assert.match(envelopeOf(answer).content, /simulated transcript/u);
+  assert.equal((await attemptRows(gateway, answer))[0]?.billing_class, "simulated");
+});
+
+test("local.connection-test: the test of the connection lists the installed models, without a call", WITH_ENGINE, async () => {
+  const answer = await send(`${gateway.adminOrigin}/admin/v1/connections/here/test`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${OPERATOR}` },
+  });
+  const result = connectionTest.parse(answer.json);
+  assert.equal(result.ok, true, result.message);
+  assert.deepEqual(
+    result.models.filter(({ found }) => found === true).map(({ model }) => model),
+    [WORDS],
+  );
 });
