@@ -13,7 +13,10 @@ export function checkConnection(connection: Entry): readonly SchemaFault[] {
     faults.push({ path: [...connection.path, "api_key"], message: `is required for kind '${kind}'` });
   if (kind === "local")
     for (const name of ["api_key", "base_url"].filter(hasText))
-      faults.push({ path: [...connection.path, name], message: "must not be set: models of kind 'local' are on this machine" });
+      faults.push({
+        path: [...connection.path, name],
+        message: "must not be set: models of kind 'local' are on this machine",
+      });
   const fault = credentialFault(kind, text(connection.value, "api_key") ?? "");
   if (fault !== null) faults.push({ path: [...connection.path, "api_key"], message: fault });
   if (needsAddress(kind) && !hasText("base_url"))

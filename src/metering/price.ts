@@ -52,7 +52,14 @@ export const BUILT_IN_PRICES: readonly AudioPrice[] = [
 /** Models on the gateway's own machine cost 0 until the operator prices them [metering.local-free]. */
 function priceHere(provider: string, model: string): AudioPrice | null {
   if (provider !== "local") return null;
-  return { provider, model, nanoUsdPerAudioHour: 0n, perChannel: false, source: "runs on this machine", asOf: "2026-11-26" };
+  return {
+    provider,
+    model,
+    nanoUsdPerAudioHour: 0n,
+    perChannel: false,
+    source: "runs on this machine",
+    asOf: "2026-11-26",
+  };
 }
 
 /** The operator's prices replace built-in ones of the same model. */

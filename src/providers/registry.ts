@@ -19,10 +19,9 @@ import { sandboxChat } from "./sandbox/sandbox-chat.ts";
 import { sandbox, sandboxProbe } from "./sandbox/sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
-  [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, local, openai, openaiCompatible, sandbox].map((provider) => [
-    provider.kind,
-    provider,
-  ]),
+  [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, local, openai, openaiCompatible, sandbox].map(
+    (provider) => [provider.kind, provider],
+  ),
 );
 
 export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(

@@ -133,7 +133,9 @@ function audioLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts)
   const { limits } = model;
   const lacks: Lack[] = [];
   if (model.samplesOnly === true && (audio.pcmRate ?? null) === null) lacks.push("decoder");
-  if (limits.recordings?.some((known) => known.sizeBytes === audio.sizeBytes && known.sha256 === audio.sha256) === false)
+  if (
+    limits.recordings?.some((known) => known.sizeBytes === audio.sizeBytes && known.sha256 === audio.sha256) === false
+  )
     lacks.push("recording");
   if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
   if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");

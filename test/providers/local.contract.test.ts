@@ -181,7 +181,12 @@ test("local.missing, local.hints: without the model or the engine nothing is eli
   assert.deepEqual(lacksOf(unusable), ["engine_not_installed"]);
   assert.match(unusable.hints?.engine_not_installed ?? "", /npm install sherpa-onnx-node@1\.13\.8/u);
   const facts = { hasCredential: false, models: [], undeclared: null };
-  const answer = { kind: "local", status: 200, isEngineInstalled: false, listed: { models: [], isWhole: true } } as const;
+  const answer = {
+    kind: "local",
+    status: 200,
+    isEngineInstalled: false,
+    listed: { models: [], isWhole: true },
+  } as const;
   const judged = judgeTest(answer, facts);
   assert.equal(judged.ok, false);
   assert.match(judged.message, /npm install sherpa-onnx-node@1\.13\.8/u);
@@ -237,7 +242,10 @@ test("local.words, local.confidence: tokens become words, with the model's own l
   assert.ok(Math.abs((words[0]?.confidence ?? 0) - 0.6) < 1e-9);
   assert.equal(words[1]?.confidence, 1);
   const without = wordsOf({ ...result, logProbs: [] }, { seconds: 2, activity });
-  assert.deepEqual(without.map(({ confidence }) => confidence), [null, null]);
+  assert.deepEqual(
+    without.map(({ confidence }) => confidence),
+    [null, null],
+  );
   assert.deepEqual(wordsOf({ ...result, timestamps: [] }, { seconds: 2, activity }), []);
 });
 
@@ -264,7 +272,10 @@ test("local.speakers: words belong to the speaker of their moment, and segments 
     { ...PLAIN, diarization: true, words: true, speakerCountHint: 2 },
     WITH_WORDS,
   );
-  assert.deepEqual(transcript.words.map(({ speaker }) => speaker), ["1", "1", "0", "0"]);
+  assert.deepEqual(
+    transcript.words.map(({ speaker }) => speaker),
+    ["1", "1", "0", "0"],
+  );
   assert.deepEqual(
     transcript.segments.map(({ text, speaker }) => [text, speaker]),
     [

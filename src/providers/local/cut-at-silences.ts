@@ -83,7 +83,8 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
     }
     buffer.set(samples, filled);
     filled += samples.length;
-    for (let at = levels.length * frame; at + frame <= filled; at += frame) levels.push(levelOf(buffer, at, at + frame));
+    for (let at = levels.length * frame; at + frame <= filled; at += frame)
+      levels.push(levelOf(buffer, at, at + frame));
   }
 
   function take(count: number): Piece {

@@ -155,8 +155,7 @@ function listen(
   }
   const stream = streams.get(order.stream);
   if (stream === undefined) throw new Error("no such stream");
-  if (order.kind === "feed")
-    stream.acceptWaveform({ samples: toFloats(order.samples), sampleRate: order.sampleRate });
+  if (order.kind === "feed") stream.acceptWaveform({ samples: toFloats(order.samples), sampleRate: order.sampleRate });
   else {
     // The model needs audio after the last word.
     stream.acceptWaveform({ samples: new Float32Array(TAIL_SAMPLES), sampleRate: TAIL_RATE });
@@ -179,10 +178,7 @@ function listen(
 const TAIL_RATE = 16_000;
 const TAIL_SAMPLES = TAIL_RATE / 2;
 
-function diarize(
-  { diarization, parts }: Extract<Loaded, { kind: "speakers" }>,
-  speakers: number | null,
-): EngineValue {
+function diarize({ diarization, parts }: Extract<Loaded, { kind: "speakers" }>, speakers: number | null): EngineValue {
   const samples = joined(parts.splice(0));
   diarization.setConfig({ clustering: clusteringFor(speakers) });
   const turns = sherpaTurns.parse(diarization.process(samples));

@@ -2,7 +2,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { threadUrl } from "../../lib/thread-url.ts";
-import { type EngineFault, type EngineOrder, type EngineReport, type EngineValue, HEARTBEAT_MS } from "./engine-protocol.ts";
+import {
+  type EngineFault,
+  type EngineOrder,
+  type EngineReport,
+  type EngineValue,
+  HEARTBEAT_MS,
+} from "./engine-protocol.ts";
 
 /** `gone`: the process ended, or was ended because it was silent or an operation took too long. */
 export class EngineFailure extends Error {
@@ -107,7 +113,7 @@ export function startEngine(): EngineProcess {
     }, HEARTBEAT_MS);
     child.channel?.ref();
     try {
-      void send(child, { ...order, id } as EngineOrder, end);
+      void send(child, { ...order, id }, end);
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -153,4 +159,3 @@ function collectDetail({ stderr }: ChildProcess): () => string {
   if (stderr !== null && "unref" in stderr && typeof stderr.unref === "function") stderr.unref();
   return () => text.replaceAll(/\s+/gu, " ").trim();
 }
-

@@ -23,10 +23,7 @@ export interface LocalTranscript {
   readonly segments: readonly ProviderSegment[];
 }
 
-export function buildTranscript(
-  pieces: readonly HeardPiece[],
-  turns: readonly SpeakerTurn[] | null,
-): LocalTranscript {
+export function buildTranscript(pieces: readonly HeardPiece[], turns: readonly SpeakerTurn[] | null): LocalTranscript {
   const words = pieces.flatMap((piece) => shiftedWords(piece, turns));
   const segments = pieces.flatMap((piece) =>
     piece.words.length > 0 ? segmentsFromWords(shiftedWords(piece, turns)) : wholeSegment(piece, turns),

@@ -45,9 +45,7 @@ export const local: SpeechProvider = {
   plan: planLocal,
   transcribe: async (plan, audio, io) => {
     const own = ownPlan(plan);
-    return isSimulated(io)
-      ? deepgram.transcribe(own.simulated, asFile(audio), io)
-      : recogniseRecording(own, audio, io);
+    return isSimulated(io) ? deepgram.transcribe(own.simulated, asFile(audio), io) : recogniseRecording(own, audio, io);
   },
   stream: (plan, audio, io) => {
     const own = ownPlan(plan);
@@ -189,4 +187,3 @@ export const localProbe: AccountProbe = {
     };
   },
 };
-

@@ -37,7 +37,10 @@ export async function recogniseRecording(plan: LocalPlan, audio: SpeechAudio, io
     if (session.model.spec.features.streaming)
       for await (const heard of listen(session, audio, plan)) pieces.push(heard);
     else
-      for await (const piece of cutAtSilences(samplesOf(audio, session), plan.hasWords ? RECORDING_CUTS : UTTERANCE_CUTS))
+      for await (const piece of cutAtSilences(
+        samplesOf(audio, session),
+        plan.hasWords ? RECORDING_CUTS : UTTERANCE_CUTS,
+      ))
         pieces.push(await hearPiece(session, piece, plan));
     const turns = plan.diarization ? await session.diarize(() => samplesOf(audio, session), plan.speakers) : null;
     return rawOf(session, pieces, turns);

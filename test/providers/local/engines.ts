@@ -6,8 +6,8 @@ import {
   createRecognisers,
   type RecogniserOptions,
   type Recognisers,
-  type SessionTerms,
 } from "../../../src/providers/local/recognisers.ts";
+import type { SessionTerms } from "../../../src/providers/local/local-session.ts";
 import type { LocalSession } from "../../../src/providers/local/local-calls.ts";
 import { isEngineInstalled } from "../../../src/providers/local/engine-installed.ts";
 import { type Spoken, WORDS, wordsModel } from "../../harness/local-model.ts";
@@ -33,7 +33,7 @@ export function openRecognisers(t: TestContext, options: Partial<RecogniserOptio
     idleMs: 60_000,
     maxQueueSeconds: 900,
     maxMemoryBytes: null,
-    logger: { info: log, warn: log, error: log } as unknown as RecogniserOptions["logger"],
+    logger: { info: log, warn: log, error: log },
     start: () => {
       const process = startEngine();
       processes.push(process);
