@@ -125,6 +125,13 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./audio-addresses-screen.ts")).showAudioAddresses,
   },
   {
+    name: "local-models",
+    title: "Local models",
+    group: "Settings",
+    scopes: ["platform"],
+    load: async () => (await import("./local-models-screen.ts")).showLocalModels,
+  },
+  {
     name: "sandbox",
     title: "Simulated faults",
     group: "Settings",

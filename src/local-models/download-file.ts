@@ -26,9 +26,11 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** Bytes of this file so far. */
   readonly onBytes: (bytes: number) => void;
+  /** Called before each wait for another try. */
+  readonly onRetry: (message: string) => void;
 }
 
-const RETRY_DELAYS_MS = [1_000, 3_000, 10_000, 30_000];
+const RETRY_DELAYS_MS = [1_000, 3_000, 10_000];
 /** A connection that brought this much was not in vain. */
 const PROGRESS_BYTES = 262_144;
 
@@ -73,12 +75,18 @@ async function fetchWithRetries(
       if (reason === null) throw error;
       const after = (await sizeOf(part)) ?? 0;
       if (after - before >= PROGRESS_BYTES) failures = 0;
-      const delayMs = delays[failures];
+      const delayMs = isCertificateFault(error) ? undefined : delays[failures];
       if (delayMs === undefined)
         throw new ModelFault("network", `The download of ${file.url} broke off: ${reason}.`, [
-          `${after} of ${file.bytes} bytes are kept; the same command continues there`,
+          ...(isCertificateFault(error)
+            ? ["behind a proxy that opens TLS, set NODE_EXTRA_CA_CERTS to the file with its authority"]
+            : after === 0
+              ? ["behind a proxy, set HTTPS_PROXY; without internet, use `patchbay models import`"]
+              : []),
+          ...(after === 0 ? [] : [`${after} of ${file.bytes} bytes are kept; the same command continues there`]),
         ]);
       failures += 1;
+      options.onRetry(`${reason}, trying again in ${delayMs / 1_000} s`);
       await wait(delayMs, undefined, { signal: options.signal });
     }
   }
@@ -90,6 +98,11 @@ function interruption(error: unknown): string | null {
   if (!(error instanceof OutboundError)) return null;
   if (error.failure === "timeout") return "the server did not answer in time";
   return error.reason === null ? "the connection failed" : `the connection failed (${error.reason})`;
+}
+
+/** Trying again changes nothing. */
+function isCertificateFault(error: unknown): boolean {
+  return error instanceof OutboundError && /CERT|ISSUER|SIGNATURE|ERR_TLS/u.test(error.reason ?? "");
 }
 
 async function fetchInto(

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { makeDirectory } from "../lib/make-directory.ts";
 import { explainDiskError, requireSpace } from "./disk-space.ts";
-import { downloadFile, type DownloadParts } from "./download-file.ts";
+import { downloadFile, type DownloadOptions, type DownloadParts } from "./download-file.ts";
 import { differenceOf } from "./file-digest.ts";
 import type { InstalledModel } from "./installed-model.ts";
 import { downloadBytes, totalBytes } from "./manifest.ts";
@@ -24,13 +24,14 @@ export interface PullParts extends DownloadParts {
   readonly now?: () => Date;
 }
 
-export type PullPhase = "waiting" | "downloading" | "unpacking" | "verifying";
+/** `waiting`: another process has the lock. `retrying`: waits before another connection. */
+export type PullPhase = "waiting" | "downloading" | "retrying" | "unpacking" | "verifying";
 
 export interface PullProgress {
   readonly phase: PullPhase;
   readonly bytes: number;
   readonly totalBytes: number;
-  /** Who has the lock, while waiting. */
+  /** Who has the lock, or why another try is needed. */
   readonly message?: string;
 }
 
@@ -132,8 +133,7 @@ async function fetchFiles(
   if (source === null) throw new ModelFault("unknown", "This model is part of the package and cannot be pulled.");
   if (source.kind === "archive") {
     const archive = join(downloads, basename(new URL(source.url).pathname));
-    const onBytes = (bytes: number): void => onProgress({ phase: "downloading", bytes, totalBytes: source.bytes });
-    await downloadFile(source, archive, parts, { signal, onBytes });
+    await downloadFile(source, archive, parts, { signal, ...reportOf(onProgress, 0, source.bytes) });
     await unpackSource(archive, { folder: source.folder, files, staging }, { signal, onProgress });
     return;
   }
@@ -143,9 +143,7 @@ async function fetchFiles(
     const target = join(downloads, path);
     await makeDirectory(dirname(target));
     const remote = { url: `${source.base}/${path}`, bytes, sha256 };
-    const before = done;
-    const onBytes = (own: number): void => onProgress({ phase: "downloading", bytes: before + own, totalBytes: total });
-    await downloadFile(remote, target, parts, { signal, onBytes });
+    await downloadFile(remote, target, parts, { signal, ...reportOf(onProgress, done, total) });
     done += bytes;
   }
   // All are there: a pull that stops before keeps what it has.
@@ -153,6 +151,22 @@ async function fetchFiles(
     await makeDirectory(dirname(join(staging, path)));
     await rename(join(downloads, path), join(staging, path));
   }
+}
+
+/** Progress of one file of several, `before` of whose bytes are there. */
+function reportOf(
+  onProgress: PullOptions["onProgress"],
+  before: number,
+  total: number,
+): Pick<DownloadOptions, "onBytes" | "onRetry"> {
+  let bytes = before;
+  return {
+    onBytes: (own) => {
+      bytes = before + own;
+      onProgress({ phase: "downloading", bytes, totalBytes: total });
+    },
+    onRetry: (message) => onProgress({ phase: "retrying", bytes, totalBytes: total, message }),
+  };
 }
 
 async function unpackSource(

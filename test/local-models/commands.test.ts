@@ -1,6 +1,16 @@
 // `patchbay models` as people and scripts call it.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +26,7 @@ import { createOutbound } from "../../src/outbound/dial.ts";
 import { run, type RunOptions } from "../cli/fake-gateway.ts";
 import { TLS } from "../outbound/loopback.ts";
 import { archiveSource, demoTar, specWith } from "./demo-model.ts";
-import { type Download, serve, testOutbound } from "./lying-server.ts";
+import { type Download, honest, serve, testOutbound } from "./lying-server.ts";
 
 const ARCHIVE = join(import.meta.dirname, "../fixtures/local-models/demo-model.tar.bz2");
 
@@ -28,11 +38,15 @@ interface Place {
   readonly patchbay: (argv: readonly string[], options?: Omit<RunOptions, "cwd">) => ReturnType<typeof run>;
 }
 
-async function openPlace(t: TestContext, sources: Partial<ModelSources> = {}): Promise<Place> {
+async function openPlace(
+  t: TestContext,
+  sources: Partial<ModelSources> = {},
+  answer: typeof honest = honest,
+): Promise<Place> {
   const cwd = mkdtempSync(join(tmpdir(), "patchbay-models-cli-"));
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   const content = await demoTar();
-  const download = await serve(t, content);
+  const download = await serve(t, content, answer);
   const spec = specWith(archiveSource(download.url, content));
   const models: ModelSources = {
     openDownloads: async () => testOutbound(t),
@@ -94,7 +108,7 @@ test("local-models.licence: on a terminal the answer decides", async (t) => {
   assert.deepEqual(download.ranges, []);
   const yes = await answer("y");
   assert.equal(yes.exitCode, 0, yes.stderr);
-  assert.ok(yes.stderr.includes("\u001b[K" + "demo-model downloading ["), yes.stderr);
+  assert.ok(yes.stderr.includes("demo-model downloading ["), yes.stderr);
   assert.match(readFileSync(join(models, "demo-model/installed.json"), "utf8"), /"accepted_at"/u);
 });
 
@@ -113,6 +127,21 @@ test("local-models.pull, local-models.progress: a script pulls with an option, s
   assert.equal(again.exitCode, 0);
   assert.equal(again.stdout, `demo-model: installed, 0.3 MB in ${models}\n`);
   assert.equal(download.ranges.length, 1);
+});
+
+test("local-models.resume: Ctrl-C ends a pull with 130, and the same command continues", async (t) => {
+  let isFirst = true;
+  const { patchbay, download, spec } = await openPlace(t, {}, (request, response, whole) => {
+    if (!isFirst) return honest(request, response, whole);
+    isFirst = false;
+    response.writeHead(200, { "content-length": whole.length });
+    response.write(whole.subarray(0, 1_000), () => setImmediate(() => process.emit("SIGINT")));
+  });
+  const stopped = await patchbay(["pull", spec.name, "--yes"]);
+  assert.equal(stopped.exitCode, 130);
+  assert.match(stopped.stderr, /What arrived is kept: the same command continues there\./u);
+  assert.equal((await patchbay(["pull", spec.name, "--yes"])).exitCode, 0);
+  assert.equal(download.ranges.length, 2);
 });
 
 test("local-models.pull: an unknown name is exit code 4, with the closest one", async (t) => {
@@ -140,6 +169,16 @@ test("local-models.fetch-never, local-models.dir: pull is refused with exit code
   ]);
 });
 
+test("local-models.dir: what root installs belongs to the owner of the directory above", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("only root can change an owner");
+  const { patchbay, cwd, models, spec } = await openPlace(t);
+  mkdirSync(join(cwd, "data"));
+  chownSync(join(cwd, "data"), 65_534, 65_534);
+  await patchbay(["pull", spec.name, "--yes"]);
+  for (const path of [".", "demo-model", "demo-model/model.onnx", "demo-model/installed.json"])
+    assert.equal(statSync(join(models, path)).uid, 65_534, path);
+});
+
 test("local-models.import: without an option nothing is installed, and a medium without models is exit code 4", async (t) => {
   const { patchbay, cwd } = await openPlace(t);
   assert.equal((await patchbay(["import", ARCHIVE])).exitCode, 2);
@@ -165,6 +204,27 @@ test("local-models.verify: intact models are exit code 0, a flipped byte is 1 wi
   const { data } = JSON.parse((await patchbay(["verify", "--json"])).stdout);
   assert.equal(data[0].ok, false);
   assert.equal((await patchbay(["verify", "other"])).exitCode, 4);
+});
+
+test("local-models.verify: an intact model is tried, and what it does not recognise is reported", async (t) => {
+  const { patchbay } = await openPlace(t, { tryModel: async ({ name }) => `${name} did not recognise the sample` });
+  await patchbay(["import", ARCHIVE, "--yes"]);
+  const failed = await patchbay(["verify"]);
+  assert.deepEqual([failed.exitCode, failed.stdout], [1, "demo-model: differs\n"]);
+  assert.match(failed.stderr, /demo-model did not recognise the sample/u);
+});
+
+test("local-models.dir: models in the data directory do not keep a backup from being restored, and a purge removes them", async (t) => {
+  const { patchbay, cwd, models } = await openPlace(t);
+  await patchbay(["import", ARCHIVE, "--yes"]);
+  writeFileSync(join(cwd, "not-a-backup.tar"), "nothing");
+  const restored = await run(["restore", "not-a-backup.tar"], { cwd });
+  assert.match(restored.stderr, /is not a complete backup/u);
+  assert.ok(readdirSync(models).includes("demo-model"));
+  const purged = await run(["down", "--purge", "--yes"], { cwd });
+  assert.equal(purged.exitCode, 0, purged.stderr);
+  assert.equal(purged.stdout, `${models}\n`);
+  assert.ok(!existsSync(models));
 });
 
 test("local-models.rm: removes after a confirmation, and an unknown name is exit code 4", async (t) => {

@@ -241,9 +241,13 @@ test("local-models.resume: a broken connection is continued by itself, from wher
     (count++ === 0 ? breakAfter(1_000) : honest)(request, response, whole),
   );
   const spec = specWith(archiveSource(download.url, content));
-  await pull(spec, partsOf(t, dir, download, { retryDelaysMs: [0] }));
+  const steps: PullProgress[] = [];
+  await pull(spec, partsOf(t, dir, download, { retryDelaysMs: [0] }), steps);
   await assertInstalled(dir, spec);
   assert.deepEqual(download.ranges, [null, "bytes=1000-"]);
+  const retry = steps.find(({ phase }) => phase === "retrying");
+  assert.match(retry?.message ?? "", /^the connection failed \(\w+\), trying again in 0 s$/u);
+  assert.equal(retry?.bytes, 1_000);
 });
 
 test("local-models.redirects: only HTTPS addresses of allowed hosts are followed, and not without end", async (t) => {

@@ -9,8 +9,8 @@ const bytes = z.int().min(0);
 const localModelPull = z.strictObject({
   state: z.enum(["running", "failed", "cancelled"]),
   phase: z
-    .enum(["waiting", "downloading", "unpacking", "verifying"])
-    .describe("`waiting`: another process pulls the same model."),
+    .enum(["waiting", "downloading", "retrying", "unpacking", "verifying"])
+    .describe("`waiting`: another process pulls the same model. `retrying`: a connection failed."),
   bytes: bytes.describe("Of this phase."),
   total_bytes: bytes,
   started_at: time,

@@ -21,10 +21,17 @@ const MAX_BYTES = 1_048_576;
 export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
   return everywhereEndpoint(edge, explainContracts, async ({ request }, { scope }) => {
     const input = await readPassedOn(request, explanationRequest, { maxBytes: MAX_BYTES });
+    refuseNulInNames(input);
     const { route = null, version = null } = input;
     const question = { scope, caller: callerOf(input), request: requestOf(input), route, version };
     return { status: 200, body: { json: await explainRequest(edge.explanations, question) } };
   });
+}
+
+/** Names are looked up in the database, which cannot store this character. The fields of the request are judged as any request's. */
+function refuseNulInNames(input: ExplanationRequest): void {
+  for (const name of ["app", "key_id", "route"] as const)
+    if (input[name]?.includes("\0") === true) throw invalidRequest(name, "Text must not contain the character U+0000.");
 }
 
 function callerOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["caller"] {

@@ -50,6 +50,7 @@ export const CONSOLE_MODULES = [
   "console/keys-screen",
   "console/list-view",
   "console/live-list",
+  "console/local-models-screen",
   "console/model-features",
   "console/model-screen",
   "console/names",

@@ -5,7 +5,7 @@ import type { LicenceOptions } from "../../cli/operate/models-commands.ts";
 import type { Terminal } from "../../cli/terminal.ts";
 import { importModel, nothingFound, openMedium } from "../../local-models/import-models.ts";
 import { MANIFEST } from "../../local-models/manifest.ts";
-import { acceptLicences, type ModelSources, modelSettings, withModelFaults } from "./model-command.ts";
+import { acceptLicences, keepOwner, type ModelSources, modelSettings, withModelFaults } from "./model-command.ts";
 import { printInstalled } from "./pull-models.ts";
 
 export async function importModels(
@@ -27,6 +27,7 @@ export async function importModels(
       await printInstalled(specs, dir, options, terminal);
     } finally {
       await medium.dispose();
+      await keepOwner(dir);
     }
   });
   return EXIT.ok;

@@ -1,5 +1,5 @@
 // Shared parts of `patchbay models`: the configuration, names, licences and errors.
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { confirm } from "../../cli/confirm.ts";
 import { EXIT } from "../../cli/exit-codes.ts";
 import type { LicenceOptions, ModelOptions } from "../../cli/operate/models-commands.ts";
@@ -10,7 +10,10 @@ import { downloadBytes, MANIFEST, totalBytes } from "../../local-models/manifest
 import { megabytes } from "../../local-models/megabytes.ts";
 import { ModelFault, type ModelFaultKind } from "../../local-models/model-fault.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
+import type { TryModel } from "../../local-models/verify-model.ts";
 import type { Outbound } from "../../outbound/dial.ts";
+import { statOrNull } from "../backup/data-dir-contents.ts";
+import { giveToOwnerOf } from "../backup/keep-owner.ts";
 import { readConfiguration } from "../read-configuration.ts";
 
 /** Where models come from. Manifest and hosts are the package's own, except in tests. */
@@ -18,6 +21,8 @@ export interface ModelSources {
   readonly openDownloads: (env: Terminal["env"]) => Promise<Outbound>;
   readonly manifest?: readonly ModelSpec[];
   readonly hosts?: readonly string[];
+  /** Runs an intact model on a known recording. Absent: `verify` compares files only. */
+  readonly tryModel?: TryModel;
 }
 
 const EXIT_CODES: Readonly<Record<ModelFaultKind, number>> = {
@@ -41,6 +46,11 @@ export function requireSpec(name: string, { manifest = MANIFEST }: ModelSources)
   throw new CliError(EXIT.notFound, `There is no model ${JSON.stringify(name)}.`, {
     hints: [close === undefined ? `models: ${names.join(", ")}` : `did you mean ${close}?`],
   });
+}
+
+/** What root installs for a gateway of another account belongs to that account: the owner of the directory above. */
+export async function keepOwner(dir: string): Promise<void> {
+  if ((await statOrNull(dir)) !== null) await giveToOwnerOf(dirname(dir), dir);
 }
 
 /** Turns a `ModelFault` into an error of the command line. */
@@ -77,10 +87,8 @@ async function printOffer(spec: ModelSpec, verb: "download" | "import", terminal
   await printLine(terminal, `  credit    ${licence.attribution}`);
   if (verb === "download" && source !== null) {
     const url = new URL(source.kind === "archive" ? source.url : source.base);
-    await printLine(
-      terminal,
-      `  download  ${megabytes(downloadBytes(spec))} from ${url.host} (${basename(url.pathname)})`,
-    );
+    const name = source.kind === "archive" ? ` (${basename(url.pathname)})` : "";
+    await printLine(terminal, `  download  ${megabytes(downloadBytes(spec))} from ${url.host}${name}`);
   }
   await printLine(terminal, `  on disk   ${megabytes(totalBytes(spec.files))}`);
   if (!spec.verified)

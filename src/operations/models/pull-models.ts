@@ -1,13 +1,20 @@
 // `patchbay models pull`: shows the licence, asks, downloads and installs.
 import { EXIT } from "../../cli/exit-codes.ts";
 import type { LicenceOptions } from "../../cli/operate/models-commands.ts";
-import { type Terminal, write } from "../../cli/terminal.ts";
+import { printLine, type Terminal, write } from "../../cli/terminal.ts";
 import { describeModel } from "../../local-models/describe-models.ts";
 import { DEFAULT_MODEL, DOWNLOAD_HOSTS, totalBytes } from "../../local-models/manifest.ts";
 import { megabytes } from "../../local-models/megabytes.ts";
 import { findIntact, pullModel, requireFetch } from "../../local-models/pull-model.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
-import { acceptLicences, modelSettings, type ModelSources, requireSpec, withModelFaults } from "./model-command.ts";
+import {
+  acceptLicences,
+  keepOwner,
+  modelSettings,
+  type ModelSources,
+  requireSpec,
+  withModelFaults,
+} from "./model-command.ts";
 import { pullProgress } from "./pull-progress.ts";
 
 export async function pullModels(
@@ -33,7 +40,9 @@ export async function pullModels(
         await pullModel(spec, parts, { signal, onProgress: progress.show }).finally(progress.clear);
       }
     } finally {
+      if (signal.aborted) await printLine(terminal, "What arrived is kept: the same command continues there.");
       await outbound.destroy();
+      await keepOwner(dir);
     }
   });
   await printInstalled(specs, dir, options, terminal);

@@ -39,7 +39,7 @@ function lines({ stderr }: Terminal, name: string): ProgressDisplay {
       const { phase, bytes, totalBytes } = progress;
       const step = totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * STEPS);
       // Only a download takes long enough for steps.
-      const mark = phase === "downloading" ? `${phase} ${step}` : phase;
+      const mark = phase === "downloading" ? `${phase} ${step}` : `${phase} ${progress.message ?? ""}`;
       if (mark === printed) return;
       printed = mark;
       stderr.write(`${name}: ${textOf(progress, "")}\n`);
@@ -49,7 +49,7 @@ function lines({ stderr }: Terminal, name: string): ProgressDisplay {
 }
 
 function textOf({ phase, bytes, totalBytes, message }: PullProgress, picture: string): string {
-  if (phase === "waiting") return `waiting: ${stripControlCharacters(message ?? "another process pulls it")}`;
+  if (message !== undefined) return `${phase}: ${stripControlCharacters(message)}`;
   if (phase !== "downloading") return `${phase}…`;
   const percent = totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * 100);
   return `downloading ${picture}${percent} %, ${megabytes(bytes)} of ${megabytes(totalBytes)}`;

@@ -5,7 +5,6 @@ import { printJson } from "../../cli/print.ts";
 import { CliError, printLine, type Terminal, write } from "../../cli/terminal.ts";
 import { MANIFEST } from "../../local-models/manifest.ts";
 import { readStored, storedNames } from "../../local-models/model-store.ts";
-import type { ModelSpec } from "../../local-models/model-spec.ts";
 import { verifyModel } from "../../local-models/verify-model.ts";
 import { type ModelSources, modelSettings } from "./model-command.ts";
 
@@ -20,12 +19,12 @@ export async function verifyModels(
   options: ModelOptions,
   terminal: Terminal,
   signal: AbortSignal,
-  { manifest = MANIFEST }: ModelSources,
+  sources: ModelSources,
 ): Promise<number> {
   const { dir } = modelSettings(options, terminal);
   const results: Result[] = [];
   for (const name of names.length === 0 ? await storedNames(dir) : names) {
-    const result = await verifyOne(dir, name, manifest, signal);
+    const result = await verifyOne(dir, name, sources, signal);
     results.push(result);
     if (options.json !== true) await printResult(result, terminal);
   }
@@ -37,7 +36,7 @@ export async function verifyModels(
 async function verifyOne(
   dir: string,
   name: string,
-  manifest: readonly ModelSpec[],
+  { manifest = MANIFEST, tryModel }: ModelSources,
   signal: AbortSignal,
 ): Promise<Result> {
   const state = await readStored(dir, name, manifest);
@@ -46,7 +45,10 @@ async function verifyOne(
       hints: ["`patchbay models list` shows what is"],
     });
   if (state.kind === "damaged") return { name, ok: false, faults: [state.reason] };
-  const { ok, files, trial } = await verifyModel(state.model, { signal });
+  const { ok, files, trial } = await verifyModel(state.model, {
+    signal,
+    ...(tryModel === undefined ? {} : { tryModel }),
+  });
   const faults = files.flatMap(({ path, difference }) => (difference === null ? [] : [`${path} ${difference}`]));
   return { name, ok, faults: trial === null ? faults : [...faults, trial] };
 }

@@ -175,6 +175,9 @@ test("admin.explain-fields: an invalid field is refused by its name, in the word
     [{ ...mobile, version: 99 }, "NOT_FOUND", null],
     [{ ...mobile, route: "no-such-route" }, "NOT_FOUND", null],
     [{ key_id: "key_unknown" }, "NOT_FOUND", null],
+    [{ key_id: "key_\u0000" }, "INVALID_REQUEST", "key_id"],
+    [{ app: "acme/\u0000" }, "INVALID_REQUEST", "app"],
+    [{ ...mobile, route: "\u0000" }, "INVALID_REQUEST", "route"],
   ] as const) {
     const answer = await call(gateway, "POST", `${PLATFORM}/explain`, { body });
     assert.ok(answer.status >= 400, `${JSON.stringify(body).slice(0, 100)}: ${answer.text}`);
