@@ -108,6 +108,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const threads = { measurer: createMeasurer(), transcripts: createTranscriptThread() };
+  const recognisers = openRecognisers(configuration, logger);
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
@@ -115,7 +116,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { leases, requestLog } = accounts;
-  const recognisers = openRecognisers(configuration, logger);
   const caches = await openCaches({ ...options, leases, circuits, localState: recognisers.state }, nowMs);
 
   const reach: Reach = {
@@ -198,9 +198,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     usage: accounts.rollUp,
     recognisers,
     startDraining: drain,
-    close: ({ graceMs = 0 } = {}) => {
-      closing ??= close(graceMs);
-      return closing;
-    },
+    close: ({ graceMs = 0 } = {}) => (closing ??= close(graceMs)),
   };
 }

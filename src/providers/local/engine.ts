@@ -58,8 +58,8 @@ export interface Engine extends EngineSpec {
 const LOAD_TERMS: CallTerms = { silenceMs: 120_000, limitMs: 300_000 };
 
 export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
-  const { name, models, config } = spec;
-  const { logger, files } = parts;
+  const { name } = spec;
+  const { logger } = parts;
   const turns = createKeyedSemaphore({ total: 1, perKind: 1 });
   let current: EngineProcess | null = null;
   let starting: EngineProcess | null = null;
@@ -72,34 +72,14 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
 
   async function load(): Promise<EngineProcess> {
     if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
-    await requireFiles();
+    await requireFiles(spec, parts);
     await parts.makeRoom(engine);
-    const startedMs = performance.now();
-    const process = parts.start();
-    starting = process;
+    starting = parts.start();
     try {
-      await process.call({ kind: "load", config }, LOAD_TERMS);
-    } catch (error) {
-      await process.kill();
-      throw failureOf(error);
+      current = await loadInto(starting, spec, parts);
+      return current;
     } finally {
       starting = null;
-    }
-    current = process;
-    const ms = Math.round(performance.now() - startedMs);
-    logger.info({ model: name, pid: process.pid, ms, threads: config.threads, event: "local.loaded" });
-    return process;
-  }
-
-  async function requireFiles(): Promise<void> {
-    for (const model of models) {
-      const fault = await files.firstFault(model);
-      if (fault === null) continue;
-      logger.error(
-        { model: model.name, file: fault, event: "local.file_changed" },
-        `the file is not the one that was installed: patchbay models verify ${model.name}`,
-      );
-      throw new ProviderError("server_error", { reason: "model_file_changed" });
     }
   }
 
@@ -124,17 +104,10 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
         return await killedOnAbort(process, signal, work(process));
       } catch (error) {
         if (signal.aborted) throw abortOf(signal);
-        const failure = failureOf(error);
+        const failure = failureOf(error, spec, parts);
         if (!(error instanceof EngineFailure) || error.reason !== "gone" || isRepeated) throw failure;
       }
     }
-  }
-
-  function failureOf(error: unknown): unknown {
-    if (!(error instanceof EngineFailure)) return error;
-    const { reason, detail } = error;
-    logger.warn({ model: name, reason, detail, event: "local.engine_failed" });
-    return new ProviderError("server_error", { reason: reason === "gone" ? "engine_ended" : reason });
   }
 
   function stopTimer(): void {
@@ -185,4 +158,38 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     },
   };
   return engine;
+}
+
+async function requireFiles({ models }: EngineSpec, { files, logger }: EngineParts): Promise<void> {
+  for (const model of models) {
+    const fault = await files.firstFault(model);
+    if (fault === null) continue;
+    logger.error(
+      { model: model.name, file: fault, event: "local.file_changed" },
+      `the file is not the one that was installed: patchbay models verify ${model.name}`,
+    );
+    throw new ProviderError("server_error", { reason: "model_file_changed" });
+  }
+}
+
+async function loadInto(process: EngineProcess, spec: EngineSpec, parts: EngineParts): Promise<EngineProcess> {
+  const { name, config } = spec;
+  const startedMs = performance.now();
+  try {
+    await process.call({ kind: "load", config }, LOAD_TERMS);
+  } catch (error) {
+    await process.kill();
+    throw failureOf(error, spec, parts);
+  }
+  const ms = Math.round(performance.now() - startedMs);
+  parts.logger.info({ model: name, pid: process.pid, ms, threads: config.threads, event: "local.loaded" });
+  return process;
+}
+
+/** Other errors than the engine's are returned unchanged. */
+function failureOf(error: unknown, { name }: EngineSpec, { logger }: EngineParts): unknown {
+  if (!(error instanceof EngineFailure)) return error;
+  const { reason, detail } = error;
+  logger.warn({ model: name, reason, detail, event: "local.engine_failed" });
+  return new ProviderError("server_error", { reason: reason === "gone" ? "engine_ended" : reason });
 }

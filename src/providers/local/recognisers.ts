@@ -98,8 +98,9 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
   };
 }
 
-function reportLine({ name, capacity, running }: Engine): EngineReportLine {
-  const process = running();
+function reportLine(engine: Engine): EngineReportLine {
+  const { name, capacity } = engine;
+  const process = engine.running();
   return {
     model: name,
     pid: process?.pid ?? null,
