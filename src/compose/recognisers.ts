@@ -6,7 +6,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { packageRoot } from "../cli/package-root.ts";
 import { MANIFEST } from "../local-models/manifest.ts";
 import { listInstalled } from "../local-models/model-store.ts";
-import { DEMONSTRATION } from "../providers/local/demonstration.ts";
+import { DEMONSTRATION, readDemonstration } from "../providers/local/demonstration.ts";
 import { isEngineInstalled } from "../providers/local/engine-installed.ts";
 import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
 
@@ -21,9 +21,9 @@ export function openRecognisers(configuration: Configuration, logger: Logger): R
     installed: async () => {
       const [pulled, bundled] = await Promise.all([
         listInstalled(dir, MANIFEST),
-        listInstalled(join(packageRoot(), "models"), MANIFEST),
+        readDemonstration(join(packageRoot(), "models", "demonstration")),
       ]);
-      return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...bundled];
+      return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...(bundled === null ? [] : [bundled])];
     },
     isEngineInstalled: () => hasEngine,
     threads: threads ?? Math.min(MOST_THREADS, Math.max(1, availableParallelism() - 1)),

@@ -204,8 +204,8 @@ test("local.demonstration: the demonstration model accepts the bundled sample by
   assert.deepEqual(missing(sample, { timestamps: "word" }), []);
   assert.deepEqual(missing(FACTS), ["recording"]);
   assert.deepEqual(missing({ ...sample, sha256: "0".repeat(64) }), ["recording"]);
-  const { sha256: _, ...unhashed } = sample;
-  assert.deepEqual(missing(unhashed), ["recording"]);
+  const { sha256: _, ...withoutHash } = sample;
+  assert.deepEqual(missing(withoutHash), ["recording"]);
   assert.deepEqual(missing(sample, { diarization: true }), ["diarization"]);
   assert.deepEqual(missing({ ...FACTS, live: "pcm_s16le" }, { stream: true }), ["streaming", "live_audio"]);
   assert.equal(DEMONSTRATION_SPEC.name, DEMONSTRATION);
@@ -247,6 +247,25 @@ test("local.words, local.confidence: tokens become words, with the model's own l
     [null, null],
   );
   assert.deepEqual(wordsOf({ ...result, timestamps: [] }, { seconds: 2, activity }), []);
+});
+
+test("local.words: a model that marks pauses says where its words begin, and they last until the mark or the next word", () => {
+  const result = {
+    ...NO_RESULT,
+    text: "good morning hello",
+    tokens: ["▁good", "▁morning", "▁", "▁hello"],
+    timestamps: [0.5, 0.8, 1.3, 2.0],
+  };
+  const levels = Array.from({ length: 150 }, (_, frame) => (frame < 120 ? -20 : -80));
+  const words = wordsOf(result, { seconds: 3, activity: { levels, pauseLevel: -50 } });
+  assert.deepEqual(
+    words.map(({ text, start, end }) => [text, start, Math.round(end * 100) / 100]),
+    [
+      ["good", 0.5, 0.8],
+      ["morning", 0.8, 1.3],
+      ["hello", 2, 2.4],
+    ],
+  );
 });
 
 test("local.speakers: words belong to the speaker of their moment, and segments end where speakers change", async () => {

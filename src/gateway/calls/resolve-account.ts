@@ -32,7 +32,9 @@ export function resolveAccount(
     return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }
   if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
-  const { isCallersAddress, timeoutMs } = account;
+  const { isCallersAddress } = account;
+  // Waiting for a model on this machine may take long: the deadline of the request or job counts.
+  const timeoutMs = isHere ? Number.POSITIVE_INFINITY : account.timeoutMs;
   // A sandbox with its own base URL needs a credential as well.
   const credential = account.credential ?? (account.kind === "sandbox" ? "sandbox" : null);
   return { baseUrl: ownUrl, isCallersAddress, credential, timeoutMs };

@@ -18,6 +18,7 @@ export interface Sound {
 /** Times are relative to the piece. None if the model returns no times. */
 export function wordsOf(result: EngineResult, { activity, seconds }: Sound): readonly LocalWord[] {
   const groups = tokenGroups(result);
+  if (result.tokens.some(isPauseMark)) return untilPauseMarks(groups, result, activity, seconds);
   if (result.durations.length === result.tokens.length && result.durations.some((duration) => duration > 0))
     return groups.map((group) => wordOf(group, group.first, Math.min(seconds, group.last + group.lastDuration)));
   return activity.levels.length > 0 ? betweenPauses(groups, activity, seconds) : betweenTokens(groups, seconds);
@@ -31,6 +32,26 @@ function betweenTokens(groups: readonly TokenGroup[], seconds: number): readonly
   return groups.map((group, index) => {
     const next = groups[index + 1]?.first ?? Number.POSITIVE_INFINITY;
     return wordOf(group, group.first, Math.min(next, group.last + TOKEN_SECONDS, seconds));
+  });
+}
+
+/** A mark of a word's beginning without a word: the demonstration model writes it where a pause begins. */
+function isPauseMark(token: string): boolean {
+  return token === "\u2581" || token === " ";
+}
+
+/** A model with pause marks reports where words begin, so a word lasts until the next mark or word. */
+function untilPauseMarks(
+  groups: readonly TokenGroup[],
+  { tokens, timestamps }: EngineResult,
+  activity: Activity,
+  seconds: number,
+): readonly LocalWord[] {
+  const marks = timestamps.filter((_, index) => isPauseMark(tokens[index] ?? ""));
+  return groups.map((group, index) => {
+    const ends = [...marks, groups[index + 1]?.first ?? Number.POSITIVE_INFINITY].filter((time) => time > group.last);
+    const end = Math.min(...ends);
+    return wordOf(group, group.first, Number.isFinite(end) ? end : edge(group.last, 1, activity, seconds));
   });
 }
 

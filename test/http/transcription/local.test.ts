@@ -55,7 +55,7 @@ before(async () => {
           here: `here/${WORDS}`,
           fallback: ["dg/nova-3", `here/${WORDS}`],
           missing: "here/parakeet-110m-en",
-          demonstration: "here/demonstration",
+          demonstration: "here/demonstration-en",
         },
         operator: OPERATOR,
         apps: {
