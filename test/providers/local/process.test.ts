@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
+import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
 import { installWords, KNOWN, RATE, sentence, speak, wordsModel } from "../../harness/local-model.ts";
 import { until } from "../../harness/until.ts";
@@ -237,6 +238,17 @@ test(
       assert.ok(error instanceof ProviderError);
       return error.kind === "server_error" && ["load_failed", "engine_ended"].includes(error.reason ?? "");
     });
+  },
+);
+
+test(
+  "local.tried: an installed model is tried before it is called verified, and files that are no model are reported",
+  WITH_ENGINE,
+  async () => {
+    assert.equal(await tryModel(wordsModel), null);
+    const engine = { kind: "nemo_ctc", model: "tokens.txt", tokens: "tokens.txt" } as const;
+    const broken = await tryModel({ ...wordsModel, spec: { ...wordsModel.spec, engine } });
+    assert.match(broken ?? "", /the engine cannot use it/u);
   },
 );
 
