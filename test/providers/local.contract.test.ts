@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { judgeTest } from "../../src/admin/connections/judge-test.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
+import { checkConnection } from "../../src/config/check-connection.ts";
 import type { InstalledModel } from "../../src/local-models/installed-model.ts";
 import { MANIFEST } from "../../src/local-models/manifest.ts";
 import type { ModelSpec } from "../../src/local-models/model-spec.ts";
@@ -14,6 +15,7 @@ import { engineConfigOf, speakersConfigOf } from "../../src/providers/local/engi
 import type { EngineResult, SpeakerTurn } from "../../src/providers/local/engine-protocol.ts";
 import type { LocalCalls, LocalSession } from "../../src/providers/local/local-calls.ts";
 import { localSpeechModel, localSpeechModels } from "../../src/providers/local/local-models.ts";
+import { buildTranscript } from "../../src/providers/local/local-transcript.ts";
 import { local } from "../../src/providers/local/local.ts";
 import { wordsOf } from "../../src/providers/local/local-words.ts";
 import type { SpeechAudio, SpeechModel, SpeechRequest } from "../../src/providers/provider.ts";
@@ -307,6 +309,36 @@ test("local.speakers: words belong to the speaker of their moment, and segments 
   assert.ok(Math.abs(diarization.diarized - spoken.seconds) < 1e-6);
   assert.equal(diarization.speakers, 2);
   assert.equal(asked.at(-1), "released");
+});
+
+test("local.speakers: two hours of words and turns are matched within the time of a few event-loop ticks", () => {
+  const turns = Array.from({ length: 4_000 }, (_, index) => ({
+    start: index * 1.8,
+    end: index * 1.8 + 1.7,
+    speaker: index % 3,
+  }));
+  const words = Array.from({ length: 20_000 }, (_, index) => ({
+    text: "word",
+    start: index * 0.36,
+    end: index * 0.36 + 0.3,
+    confidence: null,
+  }));
+  const piece = { startSeconds: 0, text: "", language: "", words, bounds: { start: 0, end: 7_200 } };
+  const { words: labelled } = buildTranscript([piece], turns.toReversed());
+  for (const index of [0, 7, 9_999, 19_999]) {
+    const middle = index * 0.36 + 0.15;
+    const spoken = turns.find(({ start, end }) => start <= middle && middle <= end);
+    assert.equal(labelled[index]?.speaker, String(spoken?.speaker), `word ${index}`);
+  }
+});
+
+test("local.no-account: a connection of this kind has neither a credential nor an address", () => {
+  const faults = (value: Record<string, unknown>) =>
+    checkConnection({ path: [], value }).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  assert.deepEqual(faults({ kind: "local" }), []);
+  const all = faults({ kind: "local", api_key: "x", base_url: "http://127.0.0.1:1" });
+  assert.equal(all.length, 2);
+  assert.ok(all.every((text) => /must not be set/u.test(text)));
 });
 
 test("local.segments: a model without times of words gives one segment an utterance, where it was spoken", async () => {

@@ -24,9 +24,11 @@ export interface LocalTranscript {
 }
 
 export function buildTranscript(pieces: readonly HeardPiece[], turns: readonly SpeakerTurn[] | null): LocalTranscript {
-  const words = pieces.flatMap((piece) => shiftedWords(piece, turns));
-  const segments = pieces.flatMap((piece) =>
-    piece.words.length > 0 ? segmentsFromWords(shiftedWords(piece, turns)) : wholeSegment(piece, turns),
+  const ordered = turns?.toSorted((one, other) => one.start - other.start) ?? null;
+  const timed = pieces.map((piece) => ({ piece, words: shiftedWords(piece, ordered) }));
+  const words = timed.flatMap((each) => each.words);
+  const segments = timed.flatMap((each) =>
+    each.words.length > 0 ? segmentsFromWords(each.words) : wholeSegment(each.piece, ordered),
   );
   return {
     text: joinWords(pieces.map(({ text }) => text.trim()).filter((text) => text !== "")),
@@ -104,19 +106,35 @@ function endsBefore(group: readonly ProviderWord[], next: ProviderWord): boolean
   );
 }
 
-/** The speaker who speaks most of it, or else the nearest one. */
+/** Turns that begin before a moment and may still last: no more speakers talk at once. */
+const LOOK_BACK = 32;
+
+/** The speaker who speaks most of it, or else the nearest one. `turns` is ordered by start, and only those around the moment are compared. */
 function speakerOf(
   { start, end }: Pick<ProviderWord, "start" | "end">,
   turns: readonly SpeakerTurn[] | null,
 ): string | null {
+  if (turns === null) return null;
+  const later = firstFrom(turns, end);
   let best: SpeakerTurn | null = null;
   let bestOverlap = Number.NEGATIVE_INFINITY;
-  for (const turn of turns ?? []) {
+  for (const turn of turns.slice(Math.max(0, later - LOOK_BACK), later + 1)) {
     // Negative: the distance.
     const overlap = Math.min(end, turn.end) - Math.max(start, turn.start);
     if (overlap > bestOverlap) [best, bestOverlap] = [turn, overlap];
   }
   return best === null ? null : String(best.speaker);
+}
+
+/** Index of the first turn that begins at this moment or later. */
+function firstFrom(turns: readonly SpeakerTurn[], moment: number): number {
+  let [low, high] = [0, turns.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((turns[middle]?.start ?? 0) < moment) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The language of most words. */
