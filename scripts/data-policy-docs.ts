@@ -30,6 +30,7 @@ export function dataPolicySection(): readonly string[] {
 
 const UNKNOWN: Readonly<Partial<Record<ProviderKind, string>>> = {
   sandbox: "inside the gateway nothing leaves the process: it meets every requirement",
+  local: "nothing leaves the machine: it meets every requirement",
   "openai-compatible": "any server can be at the address",
 };
 

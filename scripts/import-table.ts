@@ -14,7 +14,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
   objects: ["lib"],
   outbound: ["lib", "contract"],
   audio: ["contract", "lib", "outbound"],
-  providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
+  providers: ["contract", "lib", "outbound", "audio/media-types.ts", "local-models"],
   routing: [
     "contract",
     "lib",

@@ -27,7 +27,10 @@ process.exitCode = await runCli(process.argv.slice(2), {
   work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
   operations: makeOperations(
     async (configuration) => (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
-    { openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(proxySettings(env)) },
+    {
+      openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(proxySettings(env)),
+      tryModel: async (model) => (await import("./providers/local/try-model.ts")).tryModel(model),
+    },
   ),
   env: process.env,
   command: ownCommand({ env: process.env, cwd: process.cwd() }),

@@ -30,6 +30,7 @@ import type { Alerts } from "./alerts.ts";
 import { openJobs } from "./jobs.ts";
 import { openModelEndQuestions } from "./model-ends.ts";
 import { openObservers } from "./observers.ts";
+import { openRecognisers } from "./recognisers.ts";
 import { openOutbound, type OutboundParts } from "./outbound.ts";
 import { openCaches } from "./caches.ts";
 import { type LocalModelOptions, openLocalModels } from "./local-models.ts";
@@ -37,6 +38,7 @@ import { createServers } from "./servers.ts";
 import type { HttpServer } from "../http/server/server.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
+import type { Recognisers } from "../providers/local/recognisers.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { vacuumPurged } from "../storage/vacuum.ts";
@@ -85,6 +87,8 @@ export interface App {
   readonly alerts: Pick<Alerts, "runNow">;
   /** Asks the accounts that were not asked today when their models end, whether or not the operator switched it on. Returns how many. */
   askProviders(): Promise<number>;
+  /** The models that are loaded on this machine. */
+  readonly recognisers: Pick<Recognisers, "report">;
   /** From now on `/readyz` returns 503 and replies close their connection. New work is refused once the listener is closed. */
   startDraining(): void;
   /** Stops everything except the database, which the caller owns. Jobs have `graceMs` to finish the calls in flight. */
@@ -111,19 +115,23 @@ export async function createApp(options: AppOptions): Promise<App> {
   const outbound = openOutbound(options);
   const replies = openReplies(configuration);
   const threads = { measurer: createMeasurer(), transcripts: createTranscriptThread() };
+  const recognisers = openRecognisers(configuration, logger);
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
   const { alerts, metrics } = openObservers({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
-  const caches = await openCaches({ ...options, leases: accounts.leases, circuits }, nowMs);
+  const caches = await openCaches(
+    { ...options, leases: accounts.leases, circuits, localState: recognisers.state },
+    nowMs,
+  );
 
   const reach: Reach = {
     providers,
     chatProviders,
     directory: caches.directory,
-    openIo: openIoOver(configuration, { outbound, replies, nowMs }),
+    openIo: openIoOver(configuration, { outbound, replies, nowMs, recognisers }),
     sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
     logger,
   };
@@ -161,7 +169,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     records: accounts.records,
     keys: caches.keys,
     setUp: setUpServices(options, outbound, caches, gateway.modelClock),
-    connectionTests: connectionTestServices(gateway, options, { outbound, replies }, caches),
+    connectionTests: connectionTestServices(gateway, options, { outbound, replies, recognisers }, caches),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
     localModels: localModels.services,
@@ -184,7 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await caches.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
-    await outbound.close();
+    await Promise.all([outbound.close(), recognisers.close()]);
     await accounts.close();
     await Promise.all([...Object.values(threads), replies.parser, spool, sandbox].map((each) => each.close()));
   };
@@ -202,10 +210,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     usage: accounts.rollUp,
     alerts,
     askProviders: () => modelEnds.ask(),
+    recognisers,
     startDraining: drain,
-    close: ({ graceMs = 0 } = {}) => {
-      closing ??= close(graceMs);
-      return closing;
-    },
+    close: ({ graceMs = 0 } = {}) => (closing ??= close(graceMs)),
   };
 }

@@ -6,6 +6,7 @@ import { findKeys } from "../directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "../directory/follow-directory.ts";
 import { warnOfLargeRoutes } from "../directory/large-routes.ts";
 import { isWithin } from "../directory/account-key.ts";
+import type { DirectoryServices } from "../directory/load-directory.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { Leases } from "../metering/leases.ts";
 import type { ReportingCircuits } from "../providers/health.ts";
@@ -33,10 +34,11 @@ export interface RememberedOptions {
   readonly logger: Logger;
   readonly leases: Pick<Leases, "giveBack">;
   readonly circuits: Pick<ReportingCircuits, "close">;
+  readonly localState: DirectoryServices["localState"];
 }
 
 export async function openCaches(
-  { database, seal, pepper, logger, leases, circuits }: RememberedOptions,
+  { database, seal, pepper, logger, leases, circuits, localState }: RememberedOptions,
   nowMs: () => number,
 ): Promise<Caches> {
   const changes = await listenForChanges(database, {
@@ -56,7 +58,7 @@ export async function openCaches(
   });
   const noteUse = createPeriodicTask(KEY_USE_MS, logger, NOTE_USE, () => use.flush());
   changes.onChange("keys", () => keys.forget());
-  const followed = await followDirectory({ database, seal });
+  const followed = await followDirectory({ database, seal, localState });
   await warnOfLargeRoutes(database, logger);
   const refresh = createPeriodicTask(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("leases", (workspaceId) => void leases.giveBack(workspaceId));

@@ -18,6 +18,7 @@ import { createReplyMemory } from "../outbound/reply-memory.ts";
 import { byokPolicy } from "../outbound/url-policy.ts";
 import { createIo, type IoOptions } from "../providers/wire/make-io.ts";
 import type { ReplyServices } from "../providers/wire/reply-terms.ts";
+import { LOCAL_ADDRESS } from "../providers/local/local.ts";
 import { createMemory } from "../providers/memory.ts";
 import { accountProbes } from "../providers/registry.ts";
 import type { Caches } from "./caches.ts";
@@ -34,9 +35,14 @@ interface OpenOptions {
   readonly logger: Logger;
 }
 
+interface OpenIoParts {
+  readonly nowMs: () => number;
+  readonly recognisers: NonNullable<IoOptions["recognisers"]>;
+}
+
 export function openIoOver(
   { byok }: Pick<Configuration, "byok">,
-  { outbound, replies, nowMs }: Pick<IoOptions, "outbound" | "replies"> & { readonly nowMs: () => number },
+  { outbound, replies, nowMs, recognisers }: Pick<IoOptions, "outbound" | "replies"> & OpenIoParts,
 ): GatewayServices["openIo"] {
   const memory = createMemory(nowMs);
   const callerPolicy = byokPolicy(byok);
@@ -49,6 +55,7 @@ export function openIoOver(
       nowMs,
       deadlineMs: request.timeoutMs,
       ...(request.isCallersAddress ? { callerPolicy } : {}),
+      ...(request.baseUrl === LOCAL_ADDRESS ? { recognisers } : {}),
     });
 }
 
@@ -61,7 +68,7 @@ export function openReplies({ limits }: Pick<Configuration, "limits">): ReplySer
 export function connectionTestServices(
   gateway: GatewayServices,
   { configuration, database }: Pick<OpenOptions, "configuration" | "database">,
-  way: Pick<IoOptions, "outbound" | "replies">,
+  way: Pick<IoOptions, "outbound" | "replies"> & Pick<OpenIoParts, "recognisers">,
   { refresh }: Pick<Caches, "refresh">,
 ): ConnectionTestServices {
   const { directory, providers, chatProviders, sandboxUrl: urlOf, now, modelClock, logger } = gateway;
@@ -91,6 +98,8 @@ export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknow
     deepgram: sandbox.deepgramUrl,
     anthropic: sandbox.anthropicUrl,
     gemini: sandbox.geminiUrl,
+    // Models on this machine have no wire format, so their simulation uses the plainest.
+    local: sandbox.deepgramUrl,
     elevenlabs: sandbox.elevenlabsUrl,
     "google-speech": sandbox.googleSpeechUrl,
     openai: sandbox.openaiUrl,

@@ -12,6 +12,12 @@ export function checkConnection(connection: Entry): readonly SchemaFault[] {
   const hasText = (name: string) => (text(connection.value, name) ?? "") !== "";
   if (needsCredential(kind) && !hasText("api_key"))
     faults.push({ path: [...connection.path, "api_key"], message: `is required for kind '${kind}'` });
+  if (kind === "local")
+    for (const name of ["api_key", "base_url"].filter(hasText))
+      faults.push({
+        path: [...connection.path, name],
+        message: "must not be set: models of kind 'local' are on this machine",
+      });
   const fault = credentialFault(kind, text(connection.value, "api_key") ?? "");
   if (fault !== null) faults.push({ path: [...connection.path, "api_key"], message: fault });
   if (needsAddress(kind) && !hasText("base_url"))

@@ -63,6 +63,14 @@ export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = 
     key: "Create it at aistudio.google.com under API keys.",
     address: "https://generativelanguage.googleapis.com",
   }),
+  local: {
+    title: "This machine",
+    does: ["audio_input"],
+    says: "Speech models that run on the gateway's own machine: no account, no cost. Install them with patchbay models pull.",
+    credential: null,
+    address: null,
+    wantsModels: false,
+  },
   sandbox: {
     title: "Sandbox",
     does: ["audio_input", "chat"],

@@ -131,7 +131,9 @@ export function fieldsOf(kind: FaultKind): readonly PlainField[] {
   ];
 }
 
-const PROVIDERS = Object.keys(CONNECTION_KINDS).filter((kind) => kind !== "sandbox") as readonly Provider[];
+const PROVIDERS = Object.keys(CONNECTION_KINDS).filter(
+  (kind) => kind !== "sandbox" && kind !== "local",
+) as readonly Provider[];
 
 export const titleOf = (provider: Provider): string => CONNECTION_KINDS[provider].title;
 

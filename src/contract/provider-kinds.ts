@@ -9,6 +9,7 @@ export const PROVIDER_KINDS = [
   "google-speech",
   "anthropic",
   "gemini",
+  "local",
   "sandbox",
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
@@ -19,7 +20,7 @@ export function isKind(kind: string): kind is ProviderKind {
 
 /** A self-hosted server may require none. */
 export function needsCredential(kind: ProviderKind): boolean {
-  return kind !== "openai-compatible" && kind !== "sandbox";
+  return kind !== "openai-compatible" && kind !== "local" && kind !== "sandbox";
 }
 
 /** For the other kinds the address is known. */

@@ -83,6 +83,13 @@ export const recordedAttempt = z.strictObject({
           .string()
           .describe(`Of \`model\`: the model that the answer reports. The one asked is \`model\` of the call. ${NAMES}`)
           .optional(),
+        model: z
+          .strictObject({
+            name: z.string(),
+            files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+          })
+          .describe("For `model`, of a model on the gateway's machine: its files, which determine the text.")
+          .optional(),
       }),
     )
     .describe(

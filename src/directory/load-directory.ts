@@ -9,6 +9,8 @@ import {
   type PriceBook,
 } from "../metering/price.ts";
 import { regionalHost } from "../providers/data-policy/regional-hosts.ts";
+import type { LocalState } from "../providers/local/local-calls.ts";
+import { withLocalModels } from "../providers/local/local.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import { listPrices } from "../metering/store/prices.ts";
 import { type ModelList, listModelLists } from "./store/model-lists.ts";
@@ -28,9 +30,14 @@ import { bypassRls } from "../storage/system.ts";
 export interface DirectoryServices {
   readonly database: Database;
   readonly seal: Seal;
+  /** What is installed on this machine. Absent: nothing is. */
+  readonly localState?: (() => Promise<LocalState>) | undefined;
 }
 
-export async function loadDirectory({ database, seal }: DirectoryServices): Promise<Directory> {
+export const NO_LOCAL_MODELS: LocalState = { isEngineInstalled: true, models: [] };
+
+export async function loadDirectory({ database, seal, localState }: DirectoryServices): Promise<Directory> {
+  const state = (await localState?.()) ?? NO_LOCAL_MODELS;
   const connections = await listAllConnections(bypassRls(database, "installation").db);
   const keys = await readDataKeys(bypassRls(database, "installation").db, seal, null);
   const routes = await listAllRoutes(bypassRls(database, "installation").db);
@@ -73,7 +80,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
         until,
       })),
     },
-    { speech: providers, chat: chatProviders },
+    { speech: withLocalModels(providers, state), chat: chatProviders },
   );
 }
 

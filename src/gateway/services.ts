@@ -29,6 +29,8 @@ export interface IoRequest {
   /** Milliseconds from now until the call times out. */
   readonly timeoutMs: number;
   readonly expected: ReplyTerms;
+  /** Waits for room in the queue of a model on this machine instead of failing. */
+  readonly waitsForRoom?: boolean;
   /** Awaited before a request that the provider may charge for, so that what must be durable is committed. */
   readonly beforePaid?: () => Promise<void>;
   /** Called when the first byte is sent. From then on the provider may do the work. */

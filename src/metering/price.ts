@@ -50,6 +50,19 @@ export const BUILT_IN_PRICES: readonly AudioPrice[] = [
   },
 ];
 
+/** Models on the gateway's own machine cost 0 until the operator prices them [metering.local-free]. */
+function priceHere(provider: string, model: string): AudioPrice | null {
+  if (provider !== "local") return null;
+  return {
+    provider,
+    model,
+    nanoUsdPerAudioHour: 0n,
+    perChannel: false,
+    source: "runs on this machine",
+    asOf: "2026-11-26",
+  };
+}
+
 /** The operator's prices replace built-in ones of the same model. */
 export function createPriceBook(
   audio: readonly AudioPrice[],
@@ -60,7 +73,7 @@ export function createPriceBook(
   const chatBook = byModel(chat);
   const freeModels = byModel(free);
   return {
-    audio: (provider, model) => audioBook.get(provider)?.get(model) ?? null,
+    audio: (provider, model) => audioBook.get(provider)?.get(model) ?? priceHere(provider, model),
     chat: (provider, model) => chatBook.get(provider)?.get(model) ?? null,
     isFree: (provider, model) => freeModels.get(provider)?.has(model) === true,
   };

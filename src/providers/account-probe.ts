@@ -27,6 +27,13 @@ export type AccountAnswer =
   | { readonly kind: "open"; readonly status: number; readonly listed: ListedModels | null }
   /** whisper.cpp's server, which has neither models nor credentials. `path` is its transcription endpoint, null if none was found. */
   | { readonly kind: "whisper_cpp"; readonly status: number; readonly path: string | null }
+  /** Models on this machine, which need no account. */
+  | {
+      readonly kind: "local";
+      readonly status: number;
+      readonly isEngineInstalled: boolean;
+      readonly listed: ListedModels;
+    }
   /** The credential may not make this request, but it may still be valid for calls. */
   | { readonly kind: "restricted"; readonly status: number; readonly code: string | null };
 

@@ -22,6 +22,7 @@ const COUNTS_AS_FAILURE: Readonly<Record<FailureKind, boolean>> = {
   server_error: true,
   bad_reply: true,
   feature_dropped: false,
+  overloaded: false,
   unknown: true,
   timeout: true,
   aborted: false,

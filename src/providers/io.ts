@@ -1,5 +1,6 @@
 // The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
+import type { LocalCalls } from "./local/local-calls.ts";
 import type { CachedValue } from "./memory.ts";
 import type { Receipt } from "./receipt.ts";
 import type { ProviderFailure } from "./wire/provider-failure.ts";
@@ -23,6 +24,8 @@ export type FailureKind =
   | "bad_reply"
   /** A required feature is missing from the answer. */
   | "feature_dropped"
+  /** A model on this machine has no room: its queue is full, or there is not enough memory. Nothing is wrong with it. */
+  | "overloaded"
   /** 408, 499, 502, 504, or a reset or end of stream after the first request byte. */
   | "unknown"
   /** The deadline passed after the first request byte. */
@@ -140,6 +143,8 @@ export interface Io {
   readonly forget: (name: string) => void;
   /** The current time, for timestamps that a provider is sent. */
   readonly nowMs: () => number;
+  /** Recognition on this machine. Absent: the account is at an address. */
+  readonly local?: LocalCalls;
 }
 
 /** A reply with a streamed body. */

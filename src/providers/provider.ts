@@ -47,6 +47,10 @@ export interface SpeechModel {
   readonly streamsOnly?: boolean;
   /** It accepts only PCM: a recording is decoded here first, or the target lacks a `decoder`. */
   readonly samplesOnly?: boolean;
+  /** It cannot be called on this machine at the moment, whatever is requested. */
+  readonly unusable?: Lack;
+  /** For operators: what would provide what the model lacks, as in "run `…`". */
+  readonly hints?: { readonly [L in Lack]?: string };
   /** Features that cannot be combined: the target lacks the second when the first is requested. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
@@ -61,6 +65,8 @@ export interface SpeechLimits {
   readonly maxSecondsWith?: { readonly [F in Feature]?: number };
   readonly maxChannels?: number;
   readonly formats?: readonly AudioFormat[];
+  /** It accepts these recordings and no others. */
+  readonly recordings?: readonly KnownRecording[];
   readonly keyterms?: {
     readonly maxTerms?: number;
     readonly maxTermCharacters?: number;
@@ -68,6 +74,13 @@ export interface SpeechLimits {
     readonly maxTermWords?: number;
     readonly forbiddenCharacters?: readonly string[];
   };
+}
+
+/** A recording, recognised by its bytes. */
+export interface KnownRecording {
+  readonly sizeBytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
 }
 
 /**
@@ -122,6 +135,8 @@ export interface SpeechAudio {
   readonly open: OpenBytes;
   /** Live audio without a known end: `open` can be read once, while it is spoken. */
   readonly live?: LiveEncoding;
+  /** SHA-256 of the recording, if it has the size of one that a model knows. Absent: it has not. */
+  readonly sha256?: string;
   /** `open` yields 16-bit mono PCM with this sample rate. */
   readonly samplesPerSecond?: number;
 }
@@ -211,6 +226,8 @@ export interface SpeechProvider {
   /** Assumed capabilities of a model outside the catalogue, which its declaration extends. */
   readonly unknownModel?: SpeechModel;
   readonly defaultBaseUrl: string | null;
+  /** Its models run on this machine: its default address is no URL, and accounts have no other. */
+  readonly isOnThisMachine?: true;
   /** An account may lead to any server: that a model is known says nothing about whether the server has it. */
   readonly isAnyServer?: true;
   /** Schema of a target's `settings`. Unknown keys are refused when the configuration is read. */

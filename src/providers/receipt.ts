@@ -10,4 +10,12 @@ export interface Receipt {
   readonly answered?: string;
   /** Of `model`: another one fails the target only if the route requires the exact one [routing.exact-model]. */
   readonly isTolerated?: true;
+  /** Of `model`, for a model on this machine. */
+  readonly model?: ReceivedModel;
+}
+
+/** The model that made a transcript: its files determine the text. */
+export interface ReceivedModel {
+  readonly name: string;
+  readonly files: readonly { readonly path: string; readonly sha256: string }[];
 }

@@ -11,6 +11,7 @@ import { googleSpeech, googleSpeechProbe } from "./google-speech/google-speech.t
 import { openaiCompatibleProbe, openaiProbe } from "./openai/openai-account.ts";
 import { openaiChat, openaiCompatibleChat } from "./openai/openai-chat.ts";
 import { elevenlabs, elevenlabsProbe } from "./elevenlabs/elevenlabs.ts";
+import { local, localProbe } from "./local/local.ts";
 import { openaiCompatible } from "./openai/openai-compatible.ts";
 import { openai } from "./openai/openai.ts";
 import type { ProviderKind, SpeechProvider } from "./provider.ts";
@@ -18,10 +19,9 @@ import { sandboxChat } from "./sandbox/sandbox-chat.ts";
 import { sandbox, sandboxProbe } from "./sandbox/sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
-  [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, openai, openaiCompatible, sandbox].map((provider) => [
-    provider.kind,
-    provider,
-  ]),
+  [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, local, openai, openaiCompatible, sandbox].map(
+    (provider) => [provider.kind, provider],
+  ),
 );
 
 export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(
@@ -41,5 +41,6 @@ export const accountProbes: Readonly<Record<ProviderKind, AccountProbe>> = {
   "google-speech": googleSpeechProbe,
   anthropic: anthropicProbe,
   gemini: geminiProbe,
+  local: localProbe,
   sandbox: sandboxProbe,
 };

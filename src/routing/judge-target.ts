@@ -23,6 +23,8 @@ export interface AudioFacts {
   readonly live?: LiveEncoding;
   /** The sample rate to which this gateway can decode it. Null or absent: it cannot. */
   readonly pcmRate?: number | null;
+  /** See `SpeechAudio.sha256`. */
+  readonly sha256?: string;
 }
 
 /** Which weaker behaviour a route accepts from its targets. */
@@ -61,6 +63,7 @@ export function judgeTarget(
     if (wanted.features.includes(first) && wanted.features.includes(second) && !missing.includes(second))
       missing.push(second);
   }
+  if (model.unusable !== undefined) missing.push(model.unusable);
   if (model.streamsOnly === true && !wanted.features.includes("streaming")) missing.push("batch");
   const audioMissing = audio === null ? [] : audioLacks(model, wanted, audio);
   const isTooMuch = audioMissing.includes("size") || audioMissing.includes("duration");
@@ -130,6 +133,10 @@ function audioLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts)
   const { limits } = model;
   const lacks: Lack[] = [];
   if (model.samplesOnly === true && (audio.pcmRate ?? null) === null) lacks.push("decoder");
+  if (
+    limits.recordings?.some((known) => known.sizeBytes === audio.sizeBytes && known.sha256 === audio.sha256) === false
+  )
+    lacks.push("recording");
   if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
   if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
   if (audio.durationSeconds > maxSeconds(limits, wanted)) lacks.push("duration");

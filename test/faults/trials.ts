@@ -12,6 +12,7 @@ import { runHostileReplies } from "./hostile/hostile-replies.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runZombies } from "./jobs/zombies.ts";
+import { runEngineKills } from "./local/engine-kills.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runUnreadAnswers } from "./memory/unread-answers.ts";
 import { runUploads } from "./memory/uploads.ts";
@@ -223,6 +224,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 50,
     shortN: 2,
     run: onTestServer(runHangUps),
+  },
+  "engine-kills": {
+    about: "N times kill -9 of the local engine's process at a random moment of a decode, under requests and a job",
+    promises: ["local.crash-definite"],
+    defaultN: 200,
+    shortN: 8,
+    run: onTestServer(runEngineKills),
   },
   budgets: {
     about: "N rushes of 500 transcriptions or chats against a budget for 100, half of them with kill -9 in the middle",

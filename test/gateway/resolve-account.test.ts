@@ -36,6 +36,13 @@ for (const [kind, url] of [
   });
 }
 
+test("local.process, local.jobs-wait, providers.test-key-address: a model on this machine is at no address and has the time of its request or job", () => {
+  const here = { kind: "local", baseUrl: "https://elsewhere.example.com", credential: null } as const;
+  assert.equal(resolved(here, false).baseUrl, "local:engine");
+  assert.equal(resolved(here, false).timeoutMs, Number.POSITIVE_INFINITY);
+  assert.equal(resolved(here, true).baseUrl, "sandbox:local");
+});
+
 test("providers.sandbox-protocols: a sandbox at an address of its own is sent the credential that it requires, although none was configured", () => {
   const far = { kind: "sandbox", baseUrl: "http://127.0.0.1:9090", credential: null } as const;
   assert.deepEqual([resolved(far, false).baseUrl, resolved(far, false).credential], [far.baseUrl, "sandbox"]);

@@ -182,7 +182,7 @@ function simulatedConnections({ compatibleUrl }: Urls, routes: readonly Route[])
 function listConnections(sandbox: Urls, connections: ById<ConnectionParts>): Connection[] {
   return list(connections, (id, parts) => {
     const settings = typeof parts === "string" ? { kind: parts } : parts;
-    if (settings.kind === "sandbox") return { id, ...settings };
+    if (settings.kind === "sandbox" || settings.kind === "local") return { id, ...settings };
     return { id, api_key: `${id}-secret`, ...addressOf(sandbox, settings), ...settings };
   });
 }

@@ -52,7 +52,7 @@ test("providers.console-forms: what the console says of a provider is what its a
     const can = [...(speech === undefined ? [] : ["audio_input"]), ...(chat === undefined ? [] : ["chat"])];
     assert.deepEqual(does, can, kind);
     const known = speech?.defaultBaseUrl ?? chat?.defaultBaseUrl ?? null;
-    if (known !== null) assert.equal(address?.placeholder, known, kind);
+    if (known !== null && speech?.isOnThisMachine !== true) assert.equal(address?.placeholder, known, kind);
   }
 });
 

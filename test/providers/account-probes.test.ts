@@ -46,7 +46,10 @@ const TOKEN = ["authorization", `Token ${CREDENTIAL}`] as const;
 const missingScope = (text: string) => refusedByOpenAi("some_code", `Missing scopes: api.model.read. ${text}`);
 const tokenDetails = { api_key_id: "1", scopes: ["usage:write"] };
 
-const SUBJECTS: Readonly<Record<ProviderKind, Subject>> = {
+/** Models on this machine are asked without a request (test/http/transcription/local.test.ts). */
+type AskedKind = Exclude<ProviderKind, "local">;
+
+const SUBJECTS: Readonly<Record<AskedKind, Subject>> = {
   openai: {
     asked: "/models",
     header: BEARER,
@@ -173,7 +176,7 @@ const knowing =
       ? response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(success))
       : response.writeHead(401).end("{}");
 
-for (const kind of PROVIDER_KINDS) {
+for (const kind of PROVIDER_KINDS.filter((each) => each !== "local")) {
   const subject = SUBJECTS[kind];
   const { header, refusal } = subject;
   const code = subject.hasNoCodes === true ? null : "some_code";

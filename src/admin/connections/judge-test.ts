@@ -4,6 +4,7 @@ import type { ConnectionTest, TestOutcome } from "../../contract/admin/connectio
 import { assertNever } from "../../lib/assert-never.ts";
 import type { AccountAnswer } from "../../providers/account-probe.ts";
 import type { ProviderError } from "../../providers/io.ts";
+import { ENGINE_COMMAND } from "../../providers/local/local-models.ts";
 
 type Judgement = Pick<ConnectionTest, "ok" | "outcome" | "message" | "status" | "code">;
 
@@ -30,6 +31,10 @@ export function judgeTest(answer: AccountAnswer | ProviderError | null, known: T
         : { ...judgement("accepted", whisperCpp(answer.path), { status }), ok: true };
     case "open":
       return judgement("unproven", `${OPEN} ${modelsText(known)}`, { status });
+    case "local":
+      return answer.isEngineInstalled
+        ? { ...judgement("accepted", localText(known), { status }), ok: true }
+        : judgement("unexpected", ENGINE_MISSING, { status });
     case "restricted":
       return known.hasCredential
         ? judgement("restricted", restrictedText(status), answer)
@@ -49,6 +54,14 @@ const WHISPER_CPP_ELSEWHERE =
 
 function whisperCpp(path: string): string {
   return `whisper.cpp's server responds here and accepts audio at \`${path}\`, which is detected automatically: declare its models with \`dialect: whisper-cpp\`.`;
+}
+
+const ENGINE_MISSING = `The engine is not installed here, or has no build for this machine. Run \`${ENGINE_COMMAND}\` in the directory of the gateway and restart it.`;
+
+function localText({ models }: TestFacts): string {
+  const installed = models.filter(({ found }) => found === true).map(({ model }) => model);
+  if (installed.length === 0) return "The engine is installed, but no model is. Run `patchbay models pull`.";
+  return `The engine is installed, with ${count(installed.length, "model")}: ${installed.join(", ")}.`;
 }
 
 function judgement(
@@ -92,6 +105,7 @@ function judgeFailure(error: ProviderError, known: TestFacts): Judgement {
         `The provider accepts the credential, but the account has no credit${http}: top up the account.`,
         facts,
       );
+    case "overloaded":
     case "rate_limited":
       return judgement(
         "busy",

@@ -204,6 +204,23 @@ export const configurationFile = section({
   })
     .prefault({})
     .describe("Days on which providers end models."),
+  local: section({
+    threads: optionalOrNull(z.int().min(1).max(64)).describe(
+      "Threads of each loaded model on this machine; not set: one less than the processors, at most 4.",
+    ),
+    idle_seconds: z.int().min(1).max(86_400).default(600).describe("A model that is not used for so long is unloaded."),
+    max_queue_seconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .default(900)
+      .describe("Audio that may wait for one model; with more, requests go to the next target and jobs wait."),
+    max_memory_bytes: optionalOrNull(z.int().min(67_108_864)).describe(
+      "Memory that loaded models may use together, as estimated from their files; not set: what the machine and the container have left.",
+    ),
+  })
+    .prefault({})
+    .describe("Recognition on this machine (`kind: local`)."),
   operator_keys: z.array(operatorKeySection).default([]).describe("Keys of the operator."),
   prices: z
     .array(priceSection)

@@ -22,7 +22,7 @@ export const SIMULATED_DROPS = [
   "response_format",
 ] as const;
 
-export const SIMULATED_PROVIDERS = z.enum(PROVIDER_KINDS).exclude(["sandbox"]);
+export const SIMULATED_PROVIDERS = z.enum(PROVIDER_KINDS).exclude(["local", "sandbox"]);
 
 const failure = z
   .discriminatedUnion("kind", [

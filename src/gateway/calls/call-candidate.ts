@@ -74,6 +74,7 @@ export async function callCandidate(
         credential: account.credential,
         signal: run.signal,
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
+        waitsForRoom: run.waitsForRoom === true,
         beforePaid: async () => run.journal.announce?.(),
         onDispatch: () => {
           run.journal.dispatched?.();

@@ -16,6 +16,7 @@ export function exhaustedError(
   const attempts = failures.map(attemptDetail);
   if (failures.some(isDropped)) return featureNotDelivered(attempts);
   if (allRejected(failures, considered)) return rejected("this audio", attempts);
+  if (failures.length > 0 && failures.every(({ kind }) => kind === "overloaded")) return overloaded(failures, attempts);
   return new GatewayError("NO_HEALTHY_PROVIDER", {
     message: exhaustedMessage(attemptLimit),
     details: { reason: "exhausted", attempts, ...limitDetail(attemptLimit) },
@@ -75,6 +76,19 @@ export function allRejected(failures: readonly FailedAttempt[], considered: Cons
     failures.every(({ kind }) => kind === "rejected") &&
     eligible.every(({ target }) => calledPositions.has(target.position))
   );
+}
+
+/** A queue of hours is drained in minutes, and its measured speed says in how many. */
+const MOST_QUEUE_WAIT_SECONDS = 600;
+
+/** Models on this machine have no room, and no other target is left. */
+function overloaded(failures: readonly FailedAttempt[], attempts: readonly object[]): GatewayError {
+  const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 1);
+  return new GatewayError("OVERLOADED", {
+    message: "The models on this machine have no room for more audio at the moment. Nothing was charged. Retry later.",
+    details: { reason: "local_queue_full", attempts },
+    retryAfterSeconds: Math.min(MOST_QUEUE_WAIT_SECONDS, Math.max(1, ...waits)),
+  });
 }
 
 export function rejected(what: string, attempts: readonly object[]): GatewayError {

@@ -23,6 +23,7 @@ export function certaintyOf(kind: FailureKind): Certainty {
     case "server_error":
     case "bad_reply":
     case "feature_dropped":
+    case "overloaded":
       return "definite";
   }
 }

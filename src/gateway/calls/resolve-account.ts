@@ -24,14 +24,17 @@ export function resolveAccount(
   if (account === undefined) throw new ProviderError("not_found", { reason: "no_account" });
   // Some kinds only transcribe, some only chat. Those that do both use one base URL.
   const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);
-  const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;
+  const isHere = services.providers.get(account.kind)?.isOnThisMachine === true;
+  const ownUrl = (isHere ? null : account.baseUrl) ?? adapter?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
     // The sandbox accepts any non-empty credential, so the real one is not sent.
     return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }
   if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
-  const { isCallersAddress, timeoutMs } = account;
+  const { isCallersAddress } = account;
+  // Waiting for a model on this machine may take long: the deadline of the request or job counts.
+  const timeoutMs = isHere ? Number.POSITIVE_INFINITY : account.timeoutMs;
   // A sandbox with its own base URL needs a credential as well.
   const credential = account.credential ?? (account.kind === "sandbox" ? "sandbox" : null);
   return { baseUrl: ownUrl, isCallersAddress, credential, timeoutMs };

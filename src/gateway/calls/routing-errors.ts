@@ -46,7 +46,7 @@ export function refusalError(
       });
     case "unsupported":
       return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
-        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.`,
+        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.${showNames ? adviceOf(considered) : ""}`,
         details: {
           missing: refusal.missing,
           candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
@@ -138,6 +138,17 @@ const NO_MODEL = {
     message: "The route of this key has no chat model. Assign a route with one.",
   },
 } as const;
+
+/** What an operator can do about models on the gateway's machine [local.hints]. It names models, so it is shown to those who may see names. */
+function adviceOf(considered: readonly Candidate<Missing>[]): string {
+  const advice = new Set(considered.flatMap(hintsOf));
+  return [...advice].map((each) => ` On the gateway's machine: ${each}.`).join("");
+}
+
+function hintsOf({ target, verdict }: Candidate<Missing>): readonly string[] {
+  const hints: Readonly<Record<string, string | undefined>> = target.speech?.hints ?? {};
+  return verdict.missing.flatMap((lack) => (Object.hasOwn(hints, lack) ? (hints[lack] ?? []) : []));
+}
 
 function describeLacks(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
   const { target, verdict } = candidate;

@@ -28,6 +28,8 @@ export interface CandidateRun {
   /** Builds the request to a candidate, if it asks for more than what is required. */
   readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
   readonly execute?: Execute;
+  /** For jobs: a target without room is waited for. Else the next target is called. */
+  readonly waitsForRoom?: boolean;
   /** Content has reached the caller, so that no other target may continue the answer. */
   readonly hasBegun?: () => boolean;
 }

@@ -6,6 +6,7 @@ import type { Measurement } from "../../audio/measure.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import type { Warning } from "../../contract/transcription-envelope.ts";
+import { BUNDLED_SAMPLE } from "../../providers/local/demonstration.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
 import type { GatewayServices } from "../services.ts";
 
@@ -51,6 +52,8 @@ export async function measureAudio(
       channels,
       codec,
       sampleRate,
+      // Hashed only where it can matter: a model on this machine may accept certain recordings only.
+      ...(spooled.sizeBytes === BUNDLED_SAMPLE.sizeBytes ? { sha256: await spooled.sha256() } : {}),
       open: spooled.open,
     },
     warnings,

@@ -57,6 +57,7 @@ export async function callTargets(
       signal,
     ),
     holds,
+    waitsForRoom: true,
     requestOf: requestWithTimes(gateway.decoder, measured),
     execute: executeFor(services, job, lease),
   });

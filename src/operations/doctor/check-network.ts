@@ -5,6 +5,8 @@ import { needsCredential } from "../../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../../lib/loopback-host.ts";
 import { listenProblem } from "../../http/server/check-port.ts";
 import { regionalHost } from "../../providers/data-policy/regional-hosts.ts";
+import { isEngineInstalled } from "../../providers/local/engine-installed.ts";
+import { ENGINE_COMMAND } from "../../providers/local/local-models.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -109,6 +111,10 @@ async function checkConnection({ name, connection, url }: ConfiguredAccount, cal
   const { kind, apiKey } = connection;
   const about = `${name} (${kind})`;
   if (kind === "sandbox") return ok("connections", `${about}: simulated`);
+  if (kind === "local")
+    return isEngineInstalled()
+      ? ok("connections", `${about}: on this machine`)
+      : fail("connections", `${about}: the engine is not installed`, `run \`${ENGINE_COMMAND}\``);
   if (url === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
   if (apiKey === null && needsCredential(kind))
     return fail("connections", `${about} has no credential`, "set the connection's api_key");

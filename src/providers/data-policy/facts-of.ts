@@ -13,8 +13,8 @@ export interface PolicyAccount {
   readonly statement: DataPolicyStatement | null;
 }
 
-const GATEWAY = { basis: "gateway", source: "the sandbox runs in this process", verifiedOn: null } as const;
-const IN_PROCESS: readonly PolicyFact[] = [
+const GATEWAY = { basis: "gateway", source: "the data stays on this machine", verifiedOn: null } as const;
+const ON_THIS_MACHINE: readonly PolicyFact[] = [
   { aspect: "training", value: "never", ...GATEWAY },
   { aspect: "retention", value: "none", ...GATEWAY },
   { aspect: "regions", value: "any", ...GATEWAY },
@@ -26,7 +26,7 @@ export function policyFactsOf(
   uses: readonly PolicyUse[],
   defaultBaseUrl: string | null,
 ): readonly PolicyFact[] {
-  if (kind === "sandbox" && baseUrl === null) return IN_PROCESS;
+  if ((kind === "sandbox" || kind === "local") && baseUrl === null) return ON_THIS_MACHINE;
   const host = hostOf(kind, baseUrl, defaultBaseUrl);
   const published =
     host === null

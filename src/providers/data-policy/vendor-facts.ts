@@ -90,4 +90,5 @@ export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>>
   // Any server may be behind the address.
   "openai-compatible": [],
   sandbox: [],
+  local: [],
 };

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { mapAsyncIterable } from "../../lib/concurrency/map-async-iterable.ts";
 import { isEncoded } from "../../lib/is-encoded.ts";
+import type { Recognisers } from "../local/recognisers.ts";
 import { createMemory, type Memory } from "../memory.ts";
 import {
   type CallerRequest,
@@ -54,6 +55,10 @@ export interface IoOptions {
   /** With `open`: called whenever bytes of the reply arrive. */
   readonly onReceived?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
+  /** Recognition on this machine, for accounts that are not at an address. */
+  readonly recognisers?: Pick<Recognisers, "state" | "open">;
+  /** Waits for room in a model's queue instead of failing. */
+  readonly waitsForRoom?: boolean;
   /** Shared by every `Io` of the process. Without it, cached values last no longer than this `Io`. */
   readonly memory?: Memory;
   readonly nowMs?: () => number;
@@ -65,12 +70,13 @@ export function createIo(options: IoOptions): StreamingIo {
   const leftMs = (): number => Math.max(1, Math.round(endsAtMs - performance.now()));
   const memory = options.memory ?? createMemory();
   const keyOf = (name: string): string => accountKey(options, name);
-  const { beforePaid } = options;
+  const { beforePaid, recognisers } = options;
   /** Without the hook, which few callers set, the request begins synchronously. */
   const afterHook = <T>(isFree: boolean | undefined, begin: () => Promise<T>): Promise<T> =>
     isFree === true || beforePaid === undefined ? begin() : beforePaid().then(begin);
   return {
     credential: options.credential,
+    ...(recognisers === undefined ? {} : { local: localCalls(recognisers, options, leftMs()) }),
     send: (request) => afterHook(request.isFree, () => send(request, options, leftMs())),
     retain: createRetainer(options),
     open: (request) => afterHook(request.isFree, () => open(request, options, leftMs())),
@@ -87,6 +93,41 @@ export function createIo(options: IoOptions): StreamingIo {
         throw options.signal.reason instanceof ProviderError ? options.signal.reason : new ProviderError("aborted");
       }
       if (isTooLong) throw new ProviderError("timeout");
+    },
+  };
+}
+
+/** What runs here is repeatable and costs nothing until it is delivered, so that it is not announced before it begins. */
+function localCalls(
+  recognisers: Pick<Recognisers, "state" | "open">,
+  options: IoOptions,
+  timeoutMs: number,
+): NonNullable<StreamingIo["local"]> {
+  const { signal, waitsForRoom = false, onDispatch } = options;
+  const { owner } = termsOf(options);
+  return {
+    state: () => recognisers.state(),
+    open: async (request) => {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(new ProviderError("overloaded", { reason: "too_slow" })), timeoutMs);
+      try {
+        const session = await recognisers.open(request, {
+          signal: AbortSignal.any([signal, late.signal]),
+          owner,
+          waits: waitsForRoom,
+          onDispatch,
+        });
+        return {
+          ...session,
+          release: () => {
+            clearTimeout(timer);
+            session.release();
+          },
+        };
+      } catch (error) {
+        clearTimeout(timer);
+        throw error;
+      }
     },
   };
 }

@@ -1,0 +1,35 @@
+// Composes recognition on this machine for `compose/app.ts`: the installed models, the bundled one, and how many threads and how much memory they may use.
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Configuration } from "../config/configuration.ts";
+import { packageRoot } from "../cli/package-root.ts";
+import { MANIFEST } from "../local-models/manifest.ts";
+import { listInstalled } from "../local-models/model-store.ts";
+import { DEMONSTRATION, readDemonstration } from "../providers/local/demonstration.ts";
+import { isEngineInstalled } from "../providers/local/engine-installed.ts";
+import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
+
+/** More threads make one recording hardly faster and all others slower. */
+const MOST_THREADS = 4;
+
+export function openRecognisers(configuration: Configuration, logger: Logger): Recognisers {
+  const { threads, idleSeconds, maxQueueSeconds, maxMemoryBytes } = configuration.local;
+  const { dir } = configuration.models;
+  const hasEngine = isEngineInstalled();
+  return createRecognisers({
+    installed: async () => {
+      const [pulled, bundled] = await Promise.all([
+        listInstalled(dir, MANIFEST),
+        readDemonstration(join(packageRoot(), "models", "demonstration")),
+      ]);
+      return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...(bundled === null ? [] : [bundled])];
+    },
+    isEngineInstalled: () => hasEngine,
+    threads: threads ?? Math.min(MOST_THREADS, Math.max(1, availableParallelism() - 1)),
+    idleMs: idleSeconds * 1000,
+    maxQueueSeconds,
+    maxMemoryBytes,
+    logger,
+  });
+}

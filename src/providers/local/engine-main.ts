@@ -1,0 +1,217 @@
+// The child process of `engine-process.ts`: loads one model and recognises what it is sent, one operation at a time. It ends with its parent.
+import { Worker } from "node:worker_threads";
+import type { EngineConfig } from "./engine-config.ts";
+import {
+  type EngineFault,
+  type EngineOrder,
+  type EngineReport,
+  type EngineResult,
+  type EngineValue,
+  HEARTBEAT_MS,
+} from "./engine-protocol.ts";
+import {
+  loadSherpa,
+  type OfflineRecognizer,
+  type OnlineRecognizer,
+  type OnlineStream,
+  type Sherpa,
+  sherpaResult,
+  sherpaTurns,
+  type SpeakerDiarization,
+} from "./sherpa.ts";
+import { threadUrl } from "../../lib/thread-url.ts";
+
+type Loaded =
+  | { readonly kind: "offline"; readonly recognizer: OfflineRecognizer }
+  | { readonly kind: "online"; readonly recognizer: OnlineRecognizer; readonly streams: Map<number, OnlineStream> }
+  | { readonly kind: "speakers"; readonly diarization: SpeakerDiarization; readonly parts: Float32Array[] };
+
+class EngineError extends Error {
+  readonly reason: EngineFault;
+
+  constructor(reason: EngineFault, cause: unknown) {
+    super(reason, { cause });
+    this.reason = reason;
+  }
+}
+
+function serve(): void {
+  let loaded: Loaded | null = null;
+  // Some operations block this thread, so another one watches the parent.
+  new Worker(threadUrl(import.meta.url, "watch-parent"), { workerData: process.ppid }).unref();
+  process.once("disconnect", () => process.exit());
+  setInterval(() => report({ kind: "alive", residentBytes: process.memoryUsage.rss() }), HEARTBEAT_MS).unref();
+  process.on("message", (order: EngineOrder) => {
+    if (order.kind === "part" || order.kind === "drop") return note(loaded, order);
+    const work = async (): Promise<EngineValue> => {
+      if (order.kind !== "load") return operate(loaded, order);
+      loaded = await load(order.config);
+      return { kind: "loaded" };
+    };
+    void work().then(
+      (value) => report({ kind: "done", id: order.id, value }),
+      (error: unknown) => report({ kind: "failed", id: order.id, ...faultOf(error) }),
+    );
+  });
+}
+
+function report(message: EngineReport): void {
+  // The parent may be gone: then this process ends.
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+function faultOf(error: unknown): Pick<Extract<EngineReport, { kind: "failed" }>, "reason" | "detail"> {
+  const reason = error instanceof EngineError ? error.reason : "decode_failed";
+  const cause = error instanceof EngineError ? error.cause : error;
+  return { reason, detail: cause instanceof Error ? cause.message.slice(0, 500) : "" };
+}
+
+async function load(config: EngineConfig): Promise<Loaded> {
+  const sherpa = await loadSherpa().catch((error: unknown) => {
+    throw new EngineError("engine_not_installed", error);
+  });
+  try {
+    return await create(sherpa, config);
+  } catch (error) {
+    throw new EngineError("load_failed", error);
+  }
+}
+
+async function create(sherpa: Sherpa, config: EngineConfig): Promise<Loaded> {
+  switch (config.kind) {
+    case "offline": {
+      const { model, tokens, sampleRate, featureDim, decoding, threads } = config;
+      const recognizer = await sherpa.OfflineRecognizer.createAsync({
+        featConfig: { sampleRate, featureDim },
+        modelConfig: { ...model, tokens, numThreads: threads, provider: "cpu", debug: 0 },
+        decodingMethod: decoding,
+      });
+      return { kind: "offline", recognizer };
+    }
+    case "online": {
+      const { model, tokens, sampleRate, featureDim, threads } = config;
+      const recognizer = new sherpa.OnlineRecognizer({
+        featConfig: { sampleRate, featureDim },
+        modelConfig: { ...model, tokens, numThreads: threads, provider: "cpu", debug: 0 },
+        decodingMethod: "greedy_search",
+        enableEndpoint: 1,
+        ...ENDPOINTS,
+      });
+      return { kind: "online", recognizer, streams: new Map() };
+    }
+    case "speakers": {
+      const { segmentation, embedding, threads } = config;
+      const common = { numThreads: threads, provider: "cpu", debug: 0 };
+      const diarization = new sherpa.OfflineSpeakerDiarization({
+        segmentation: { pyannote: { model: segmentation }, ...common },
+        embedding: { model: embedding, ...common },
+        clustering: clusteringFor(null),
+        minDurationOn: 0.3,
+        minDurationOff: 0.5,
+      });
+      return { kind: "speakers", diarization, parts: [] };
+    }
+  }
+}
+
+/** An utterance ends after this much silence, in seconds: without and with text, and at the latest after the last. */
+const ENDPOINTS = { rule1MinTrailingSilence: 2.4, rule2MinTrailingSilence: 0.8, rule3MinUtteranceLength: 20 };
+
+/** Without a number of speakers, voices that are closer than this are one speaker. */
+function clusteringFor(speakers: number | null): { readonly numClusters: number; readonly threshold: number } {
+  return { numClusters: speakers ?? -1, threshold: 0.5 };
+}
+
+function note(loaded: Loaded | null, order: Extract<EngineOrder, { kind: "part" | "drop" }>): void {
+  if (order.kind === "part" && loaded?.kind === "speakers") loaded.parts.push(toFloats(order.samples));
+  if (order.kind === "drop" && loaded?.kind === "online") loaded.streams.delete(order.stream);
+}
+
+type Operation = Exclude<EngineOrder, { kind: "load" | "part" | "drop" }>;
+
+async function operate(loaded: Loaded | null, order: Operation): Promise<EngineValue> {
+  if (loaded?.kind === "offline" && order.kind === "decode") return decode(loaded.recognizer, order);
+  if (loaded?.kind === "online" && order.kind !== "decode" && order.kind !== "diarize") return listen(loaded, order);
+  if (loaded?.kind === "speakers" && order.kind === "diarize") return diarize(loaded, order.speakers);
+  throw new Error(`${order.kind} is not possible with ${loaded?.kind ?? "no model"}`);
+}
+
+async function decode(
+  recognizer: OfflineRecognizer,
+  { samples, sampleRate, keyterms }: Extract<EngineOrder, { kind: "decode" }>,
+): Promise<EngineValue> {
+  const stream = keyterms.length === 0 ? recognizer.createStream() : recognizer.createStream(keyterms.join("/"));
+  stream.acceptWaveform({ samples: toFloats(samples), sampleRate });
+  return { kind: "recognised", results: [resultOf(await recognizer.decodeAsync(stream))] };
+}
+
+function listen(
+  { recognizer, streams }: Extract<Loaded, { kind: "online" }>,
+  order: Extract<EngineOrder, { kind: "open" | "feed" | "finish" }>,
+): EngineValue {
+  if (order.kind === "open") {
+    streams.set(order.stream, recognizer.createStream());
+    return { kind: "recognised", results: [] };
+  }
+  const stream = streams.get(order.stream);
+  if (stream === undefined) throw new Error("no such stream");
+  if (order.kind === "feed") stream.acceptWaveform({ samples: toFloats(order.samples), sampleRate: order.sampleRate });
+  else {
+    // The model needs audio after the last word.
+    stream.acceptWaveform({ samples: new Float32Array(TAIL_SAMPLES), sampleRate: TAIL_RATE });
+    stream.inputFinished();
+  }
+  const results: EngineResult[] = [];
+  while (recognizer.isReady(stream)) {
+    recognizer.decode(stream);
+    if (!recognizer.isEndpoint(stream)) continue;
+    results.push(resultOf(recognizer.getResult(stream)));
+    recognizer.reset(stream);
+  }
+  if (order.kind === "finish") {
+    results.push(resultOf(recognizer.getResult(stream)));
+    streams.delete(order.stream);
+  }
+  return { kind: "recognised", results: results.filter(({ text }) => text.trim() !== "") };
+}
+
+const TAIL_RATE = 16_000;
+const TAIL_SAMPLES = TAIL_RATE / 2;
+
+function diarize({ diarization, parts }: Extract<Loaded, { kind: "speakers" }>, speakers: number | null): EngineValue {
+  const samples = joined(parts.splice(0));
+  diarization.setConfig({ clustering: clusteringFor(speakers) });
+  const turns = sherpaTurns.parse(diarization.process(samples));
+  return { kind: "diarized", turns: turns.map(({ start, end, speaker }) => ({ start, end, speaker })) };
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function resultOf(value: unknown): EngineResult {
+  const result = sherpaResult.parse(value);
+  return {
+    text: result.text,
+    tokens: result.tokens,
+    timestamps: result.timestamps,
+    durations: result.durations,
+    logProbs: result.ys_log_probs.length > 0 ? result.ys_log_probs : result.ys_probs,
+    language: result.lang.replaceAll(/[<>|]/gu, ""),
+    startSeconds: result.start_time,
+  };
+}
+
+function toFloats(samples: Int16Array): Float32Array {
+  const floats = new Float32Array(samples.length);
+  for (let index = 0; index < samples.length; index++) floats[index] = (samples[index] ?? 0) / 32_768;
+  return floats;
+}
+
+serve();

@@ -1,0 +1,125 @@
+// Recognition on this machine: the engines of all models that were used, each with a process of its own (`engine.ts`).
+import type { Logger } from "pino";
+import type { InstalledModel } from "../../local-models/installed-model.ts";
+import { ProviderError } from "../io.ts";
+import { availableMemory } from "./available-memory.ts";
+import { createFileCheck } from "./check-files.ts";
+import { engineConfigOf, speakerModels, speakersConfigOf } from "./engine-config-of.ts";
+import { type EngineProcess, startEngine } from "./engine-process.ts";
+import { createEngine, type Engine, type EngineSpec } from "./engine.ts";
+import type { LocalRequest, LocalSession, LocalState } from "./local-calls.ts";
+import { openLocalSession, type SessionTerms } from "./local-session.ts";
+import { makeRoom } from "./make-room.ts";
+
+export interface Recognisers {
+  readonly state: () => Promise<LocalState>;
+  readonly open: (request: LocalRequest, terms: SessionTerms) => Promise<LocalSession>;
+  readonly report: () => readonly EngineReportLine[];
+  readonly close: () => Promise<void>;
+}
+
+export interface RecogniserOptions {
+  readonly installed: () => Promise<readonly InstalledModel[]>;
+  readonly isEngineInstalled: () => boolean;
+  readonly threads: number;
+  readonly idleMs: number;
+  readonly maxQueueSeconds: number;
+  /** Estimated memory of all loaded models together. Null: only what the machine has left counts. */
+  readonly maxMemoryBytes: number | null;
+  readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /** The longest time without a heartbeat. */
+  readonly silenceMs?: number;
+  readonly start?: () => EngineProcess;
+  readonly memory?: () => Promise<number>;
+}
+
+/** One model that was used. */
+export interface EngineReportLine {
+  readonly model: string;
+  readonly pid: number | null;
+  readonly residentBytes: number;
+  /** An operation is running. */
+  readonly isBusy: boolean;
+  readonly queuedSeconds: number;
+  /** Seconds of audio recognised in one second. Null: not measured. */
+  readonly speed: number | null;
+}
+
+const SILENCE_MS = 10_000;
+/** The name of the engine that has both speaker models. No model can have it. */
+const SPEAKERS = "(speakers)";
+
+export function createRecognisers(options: RecogniserOptions): Recognisers {
+  const { installed, isEngineInstalled, threads, silenceMs = SILENCE_MS, memory = availableMemory } = options;
+  const engines = new Map<string, Engine>();
+  const room = { ...options, memory, engines: () => [...engines.values()] };
+  const parts = {
+    ...options,
+    start: options.start ?? startEngine,
+    files: createFileCheck(),
+    makeRoom: (engine: Engine) => makeRoom(room, engine),
+  };
+  let isClosed = false;
+
+  function engineFor(spec: EngineSpec): Engine {
+    const known = engines.get(spec.name);
+    if (known !== undefined && hasSameFiles(known, spec)) return known;
+    // Installed again, with other files.
+    void known?.close();
+    const engine = createEngine(spec, parts);
+    engines.set(spec.name, engine);
+    return engine;
+  }
+
+  function speakersIn(models: readonly InstalledModel[]): Engine | null {
+    const pair = speakerModels(models);
+    const config = speakersConfigOf(models, threads);
+    return pair === null || config === null ? null : engineFor({ name: SPEAKERS, models: pair, config });
+  }
+
+  return {
+    state: async () => ({ isEngineInstalled: isEngineInstalled(), models: await installed() }),
+    open: async ({ model: name, audioSeconds }, terms) => {
+      if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
+      if (!isEngineInstalled()) throw new ProviderError("not_found", { reason: "engine_not_installed" });
+      const models = await installed();
+      const model = models.find((each) => each.name === name);
+      const config = model === undefined ? null : engineConfigOf(model, threads);
+      if (model === undefined || config === null)
+        throw new ProviderError("not_found", { reason: "model_not_installed" });
+      const engine = engineFor({ name, models: [model], config });
+      return openLocalSession({ engine, model, audioSeconds, silenceMs, speakers: () => speakersIn(models) }, terms);
+    },
+    report: () => [...engines.values()].map(reportLine),
+    close: async () => {
+      isClosed = true;
+      await Promise.all([...engines.values()].map((engine) => engine.close()));
+    },
+  };
+}
+
+function reportLine(engine: Engine): EngineReportLine {
+  const { name, capacity } = engine;
+  const process = engine.running();
+  return {
+    model: name,
+    pid: process?.pid ?? null,
+    residentBytes: process?.residentBytes() ?? 0,
+    isBusy: process?.isBusy() === true,
+    queuedSeconds: capacity.admittedSeconds(),
+    speed: capacity.speed(),
+  };
+}
+
+function hasSameFiles({ models }: EngineSpec, other: EngineSpec): boolean {
+  return models.every((model, index) => isSame(model, other.models[index]));
+}
+
+function isSame(one: InstalledModel, other: InstalledModel | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.dir === other.dir &&
+    one.files.length === other.files.length &&
+    one.files.every(({ path, sha256 }, at) => other.files[at]?.path === path && other.files[at].sha256 === sha256)
+  );
+}

@@ -1,0 +1,330 @@
+// `kind: local` end to end: a gateway, the real engine in its child process, a small real model, and recordings of words at known times.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { generateKey } from "../../../src/auth/key-format.ts";
+import { connectionTest } from "../../../src/contract/admin/connection-test.ts";
+import { routingDecision, type Word } from "../../../src/contract/transcription-envelope.ts";
+import { samplePath } from "../../../src/cli/package-root.ts";
+import { attemptRows } from "../../harness/attempts.ts";
+import { detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
+import { configurationWith } from "../../harness/configuration.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import {
+  installWords,
+  KNOWN,
+  mulawOf,
+  sentence,
+  speak,
+  type Spoken,
+  wavOf,
+  WORDS,
+  wordsModel,
+} from "../../harness/local-model.ts";
+import { until } from "../../harness/until.ts";
+import { WITH_ENGINE, wordsOf } from "../../providers/local/engines.ts";
+import { ended, submit } from "../jobs/jobs.ts";
+import { call, envelopeIn, frames, speak as speakLive, START } from "../realtime/setup.ts";
+import { streamForm } from "./stream/streamed.ts";
+
+const OPERATOR = "key-of-the-operator-of-this-test";
+const KEYS = {
+  fallback: "key-of-the-app-with-deepgram-first",
+  missing: "key-of-the-app-without-its-model-1",
+  names: "key-of-the-app-that-may-see-names-1",
+  demonstration: "key-of-the-app-with-the-sample-only",
+  test: generateKey("test"),
+};
+
+const modelsDir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
+let gateway: TestGateway;
+before(async () => {
+  installWords(modelsDir);
+  gateway = await startGateway({
+    file: (sandbox) =>
+      configurationWith(sandbox, {
+        scopes: ["transcribe", "jobs"],
+        models: { dir: modelsDir },
+        local: { max_queue_seconds: 120 },
+        connections: {
+          here: { kind: "local", models: { [WORDS]: { capabilities: ["audio_input"] } } },
+        },
+        routes: {
+          here: `here/${WORDS}`,
+          fallback: ["dg/nova-3", `here/${WORDS}`],
+          missing: "here/parakeet-110m-en",
+          demonstration: "here/demonstration-en",
+        },
+        operator: OPERATOR,
+        apps: {
+          notes: {
+            route: "here",
+            keys: {
+              notes: KEY,
+              names: { secret: KEYS.names, scopes: ["transcribe", "routing:read"] },
+              test: KEYS.test,
+            },
+          },
+          fallback: { route: "fallback", key: KEYS.fallback },
+          missing: { route: "missing", keys: { m: { secret: KEYS.missing, scopes: ["transcribe", "routing:read"] } } },
+          demonstration: { route: "demonstration", key: KEYS.demonstration },
+        },
+      }),
+  });
+});
+after(async () => {
+  await gateway.close();
+  rmSync(modelsDir, { recursive: true });
+});
+
+const ask = (spoken: Spoken, fields: Readonly<Record<string, string>> = {}, key = KEY) =>
+  postForm(gateway.origin, { key, file: wavOf(spoken.samples), fields });
+
+const bytesOf = ({ samples }: Spoken): Buffer => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+
+/** Start and end of every word within a tenth of a second of where it was spoken. */
+function assertWords(words: readonly Word[], spoken: Spoken): void {
+  assert.deepEqual(
+    words.map(({ text }) => text),
+    spoken.words.map(({ text }) => text),
+  );
+  for (const [index, { text, start, end }] of spoken.words.entries()) {
+    const heard = words[index];
+    assert.ok(Math.abs((heard?.start ?? 0) - start) <= 0.1, `${text} starts at ${start}, not ${heard?.start}`);
+    assert.ok(Math.abs((heard?.end ?? 0) - end) <= 0.1, `${text} ends at ${end}, not ${heard?.end}`);
+  }
+}
+
+const SPOKEN = sentence("hello", "doctor", "seven", "three", "blue", "good", "morning", "number", "nine");
+
+test(
+  "local.words, local.language: words with times within 0.1 s of when they were spoken, text and language",
+  WITH_ENGINE,
+  async () => {
+    const envelope = envelopeOf(await ask(SPOKEN, { timestamps: "both" }));
+    assert.equal(envelope.content, wordsOf(SPOKEN));
+    assert.equal(envelope.language, "en");
+    assertWords(envelope.words, SPOKEN);
+    assert.deepEqual(envelope.warnings, []);
+  },
+);
+
+test("local.segments: segments end at silences, and captions are made of them", WITH_ENGINE, async () => {
+  const spoken = speak(0.5, "hello", 0.1, "doctor", 1.2, "good", 0.1, "morning", 0.5);
+  const { segments } = envelopeOf(await ask(spoken, { timestamps: "segment" }));
+  assert.deepEqual(
+    segments.map(({ text }) => text),
+    ["hello doctor", "good morning"],
+  );
+  const captions = await ask(spoken, { response_format: "srt" });
+  assert.match(captions.text, /hello doctor/u);
+  assert.match(captions.text, /good morning/u);
+});
+
+test(
+  "local.pieces: a recording with fifty seams loses no word and doubles none, and times are those of the recording",
+  WITH_ENGINE,
+  async () => {
+    const script = Array.from({ length: 340 }, (_, index) => [
+      KNOWN[(index * 7) % KNOWN.length] ?? "",
+      0.15,
+      KNOWN[(index * 11 + 3) % KNOWN.length] ?? "",
+      0.15,
+      KNOWN[(index * 5 + 1) % KNOWN.length] ?? "",
+      1.2 + (index % 4) / 10,
+    ]);
+    const spoken = speak(0.4, ...script.flat());
+    assert.ok(spoken.seconds > 50 * 20, `${spoken.seconds} s`);
+    const envelope = envelopeOf(
+      await postForm(gateway.origin, { file: mulawOf(spoken.samples), fields: { timestamps: "word" } }),
+    );
+    assertWords(envelope.words, spoken);
+    assert.equal(envelope.content, wordsOf(spoken));
+  },
+);
+
+test("local.channels: each channel is recognised by itself", WITH_ENGINE, async () => {
+  const [left, right] = [sentence("hello", "doctor"), speak(1.5, "good", 0.2, "morning", 0.5)];
+  const answer = await postForm(gateway.origin, {
+    file: wavOf(left.samples, right.samples),
+    fields: { multichannel: "true", timestamps: "word" },
+  });
+  const { words } = envelopeOf(answer);
+  for (const [channel, spoken] of [left, right].entries())
+    assertWords(
+      words.filter((word) => word.channel === channel),
+      spoken,
+    );
+});
+
+test(
+  "local.receipt, metering.local-free: the receipt names the model and its files, and nothing is charged",
+  WITH_ENGINE,
+  async () => {
+    const answer = await ask(SPOKEN);
+    const envelope = envelopeOf(answer);
+    const [attempt] = await attemptRows(gateway, answer);
+    assert.equal(attempt?.provider, "local");
+    assert.equal(attempt.charge_nano_usd, 0n);
+    assert.ok(Math.abs(envelope.usage.audio_seconds - SPOKEN.seconds) < 0.001);
+    const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
+    const { attempts } = record.json as { attempts: { receipts: { feature: string; model?: unknown }[] }[] };
+    const files = wordsModel.files.map(({ path, sha256 }) => ({ path, sha256 }));
+    assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, { name: WORDS, files });
+  },
+);
+
+test(
+  "local.features: what a model does not do is refused before it is called, with what would provide it",
+  WITH_ENGINE,
+  async () => {
+    for (const [fields, missing] of [
+      [{ diarization: "true" }, "diarization"],
+      [{ redaction: "pii" }, "redaction.pii"],
+      [{ keyterms: "Patchbay" }, "keyterms"],
+      [{ language: "de" }, "language"],
+    ] as const) {
+      const answer = await ask(SPOKEN, fields);
+      assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
+      assert.deepEqual(detailsOf(answer)["missing"], [missing]);
+    }
+  },
+);
+
+test(
+  "local.missing, local.hints: a model that is not installed is not eligible, and who may see names is told the command",
+  WITH_ENGINE,
+  async () => {
+    const answer = await ask(SPOKEN, {}, KEYS.missing);
+    assert.equal(answer.status, 422);
+    assert.deepEqual(detailsOf(answer)["missing"], ["model_not_installed"]);
+    assert.match(answer.text, /patchbay models pull parakeet-110m-en/u);
+  },
+);
+
+test(
+  "local.hints: speakers that no model separates are a 422 with the command that would help",
+  WITH_ENGINE,
+  async () => {
+    const answer = await ask(SPOKEN, { diarization: "true" }, KEYS.names);
+    assert.deepEqual(detailsOf(answer)["missing"], ["diarization"]);
+    assert.match(answer.text, /patchbay models pull speaker-segmentation titanet-small/u);
+  },
+);
+
+test(
+  "local.stream: a file is streamed utterance by utterance, and the whole is what a plain request returns",
+  WITH_ENGINE,
+  async () => {
+    const spoken = speak(0.5, "hello", 0.1, "doctor", 1.2, "good", 0.1, "morning", 1.1, "seven", 0.4);
+    const plain = envelopeOf(await ask(spoken, { timestamps: "segment" }));
+    const { events } = await streamForm(gateway.origin, {
+      file: wavOf(spoken.samples),
+      fields: { timestamps: "segment" },
+    });
+    const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+    assert.deepEqual(texts, ["hello doctor", " good morning", " seven"]);
+    const segments = events.filter(({ event }) => event === "transcript.segment").map(({ data }) => data["segment"]);
+    assert.deepEqual(segments, plain.segments);
+  },
+);
+
+test(
+  "local.live: live audio is cut at silences, and each utterance arrives before the audio has ended",
+  WITH_ENGINE,
+  async () => {
+    const spoken = speak(0.5, "hello", 0.1, "doctor", 1.2, "good", 0.1, "morning", 1);
+    const caller = await call(gateway.origin);
+    caller.send(START);
+    const first = speak(0.5, "hello", 0.1, "doctor", 1.2);
+    for await (const frame of frames(bytesOf(first))) caller.send(frame);
+    assert.deepEqual((await caller.event("transcript.delta")).data["text"], "hello doctor");
+    caller.socket.close();
+    const whole = await call(gateway.origin);
+    await speakLive(whole, START, bytesOf(spoken));
+    assert.deepEqual(await whole.closed, [1000, ""]);
+    assert.equal(envelopeIn(whole).content, "hello doctor good morning");
+  },
+);
+
+test(
+  "local.queue, local.jobs-wait: over the bound a request is 503 OVERLOADED with Retry-After or the next target, and a job waits",
+  WITH_ENGINE,
+  async () => {
+    const long = speak(...Array.from({ length: 60 }, () => ["hello", 1.3]).flat());
+    assert.ok(long.seconds > 100 && long.seconds < 120);
+    await ask(SPOKEN);
+    const [engine] = gateway.app.recognisers.report();
+    const pid = engine?.pid ?? 0;
+    // Stopped, so that nothing is recognised until everything has been asked.
+    process.kill(pid, "SIGSTOP");
+    const [first, job] = await Promise.all([
+      submit(gateway.origin, { file: wavOf(long.samples) }),
+      submit(gateway.origin, { file: wavOf(long.samples) }),
+    ]);
+    await until(() => (gateway.app.recognisers.report()[0]?.queuedSeconds ?? 0) > 100);
+    const refused = await ask(SPOKEN);
+    assert.equal(refused.code, "OVERLOADED", refused.text);
+    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+    assert.match(refused.text, /no room/u);
+    process.kill(pid, "SIGCONT");
+    for (const { job_id: id } of [first, job]) assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+  },
+);
+
+test(
+  "local.fallback: with the provider's failures the model on this machine is the next target",
+  WITH_ENGINE,
+  async () => {
+    gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 503 } });
+    const answer = await ask(SPOKEN, { timestamps: "word" }, KEYS.fallback);
+    assertWords(envelopeOf(answer).words, SPOKEN);
+    assert.deepEqual(
+      (await attemptRows(gateway, answer)).map(({ provider, outcome }) => [provider, outcome]),
+      [
+        ["deepgram", "failed:server_error"],
+        ["local", "succeeded"],
+      ],
+    );
+    gateway.sandbox.clearFaults();
+  },
+);
+
+test("local.idempotent: the same audio gives the same text", WITH_ENGINE, async () => {
+  const [one, other] = [envelopeOf(await ask(SPOKEN)), envelopeOf(await ask(SPOKEN))];
+  assert.equal(one.content, other.content);
+});
+
+test("local.demonstration: the demonstration model lacks every other recording than the bundled sample", async () => {
+  const lacks = async (file: Uint8Array) => {
+    const answer = await postForm(gateway.origin, { key: KEYS.demonstration, file, fields: { dry_run: "true" } });
+    return routingDecision.parse(answer.json).candidates[0]?.missing ?? [];
+  };
+  assert.ok((await lacks(wavOf(SPOKEN.samples))).includes("recording"));
+  assert.ok(!(await lacks(readFileSync(samplePath()))).includes("recording"));
+});
+
+test("local.test-key: a test key's call is simulated by the sandbox, without the engine", async () => {
+  const answer = await ask(SPOKEN, {}, KEYS.test);
+  assert.match(envelopeOf(answer).content, /simulated transcript/u);
+  assert.equal((await attemptRows(gateway, answer))[0]?.billing_class, "simulated");
+});
+
+test(
+  "local.connection-test: the test of the connection lists the installed models, without a call",
+  WITH_ENGINE,
+  async () => {
+    const answer = await send(`${gateway.adminOrigin}/admin/v1/connections/here/test`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${OPERATOR}` },
+    });
+    const result = connectionTest.parse(answer.json);
+    assert.equal(result.ok, true, result.message);
+    assert.deepEqual(
+      result.models.filter(({ found }) => found === true).map(({ model }) => model),
+      [WORDS],
+    );
+  },
+);
