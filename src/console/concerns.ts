@@ -27,7 +27,7 @@ export function concernsView(concerns: readonly Concern[]): readonly Node[] {
   const quiet = concerns.filter(isQuiet).map((text) => element("li", {}, mark("good", text)));
   return [
     ...concerns.filter((each): each is Node => !isQuiet(each)),
-    ...(quiet.length === 0 ? [] : [part("In order", element("ul", { class: "steps" }, ...quiet))]),
+    ...(quiet.length === 0 ? [] : [part("No problems", element("ul", { class: "steps" }, ...quiet))]),
   ];
 }
 

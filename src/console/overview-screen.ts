@@ -133,7 +133,7 @@ function isSandboxAlone({ totals }: WorkspaceUsage): boolean {
 }
 
 function figuresPart(visit: Visit, usage: Outcome<WorkspaceUsage>): HTMLElement {
-  return part("Used", ...(usage.ok ? overviewFigures(visit, usage.data) : [failureLine(usage)]));
+  return part("Usage", ...(usage.ok ? overviewFigures(visit, usage.data) : [failureLine(usage)]));
 }
 
 const notice = (text: string): HTMLElement => element("p", { class: "notice" }, text);

@@ -29,8 +29,8 @@ test("console.overview: a fresh gateway lists the next steps with links; a compl
   assert.match(await steps.nth(1).innerText(), /done A published route uses it: speech\./u);
   assert.match(await steps.nth(2).innerText(), /to do Send a request with an app key/u);
   assert.equal(await steps.locator("a").getAttribute("href"), "#/workspaces");
-  assert.match(await section(page, "In order").innerText(), /No failed requests[^]*All providers are available/u);
-  assert.match(await section(page, "Used").innerText(), /No provider or sandbox calls in the last 30 days/u);
+  assert.match(await section(page, "No problems").innerText(), /No failed requests[^]*All providers are available/u);
+  assert.match(await section(page, "Usage").innerText(), /No provider or sandbox calls in the last 30 days/u);
   await assertAccessible(page);
   await assertNarrow(page);
 });
@@ -49,7 +49,7 @@ test("console.overview: no step mentions the sandbox where no route leads there;
   assert.match(await section(page, "Getting started").locator("li").first().innerText(), /to do Connect a provider/u);
   assert.equal(await page.locator("#screen .notice").count(), 0);
   assert.match(
-    await section(page, "Used").innerText(),
+    await section(page, "Usage").innerText(),
     /Provider-billed\s+1\s+1\s+–\s+–\s+\$0\.00\s+at least \$0\.00/u,
   );
 });
@@ -63,8 +63,8 @@ test("console.overview: with traffic it shows failures, the open circuit, and us
   assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
   const resting = await section(page, "Unavailable providers").innerText();
   assert.match(resting, /gone: whisper\s+shared\s+✕ unavailable\s+\S/u);
-  assert.match(await section(page, "Used").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
-  assert.match(await section(page, "Used").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);
+  assert.match(await section(page, "Usage").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
+  assert.match(await section(page, "Usage").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);
   await assertAccessible(page);
   await section(page, "Failed requests").locator("tbody a").click();
   await page.locator("#trace-title").waitFor();
@@ -102,7 +102,7 @@ test("console.sign-in-link: a link may percent-encode the key that the operator 
   const spelt = OPERATOR.replaceAll(/./gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const page = await world.page(t, `${world.gateway.adminOrigin}/console#key=${spelt}`);
   if (page === null) return;
-  await section(page, "Used").waitFor();
+  await section(page, "Usage").waitFor();
 });
 
 test("console.apply: the file is compared first, then, confirmed, applied; its faults change nothing", async (t) => {
