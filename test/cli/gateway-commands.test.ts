@@ -608,19 +608,20 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   const key = made.out.trim();
   const seen = async () => (await recordOf(gateway, await postForm(gateway.origin, { key }), key)).attempts;
   const outcomes = async () => (await seen()).map(({ outcome }) => outcome);
+  // Failures of earlier tests may expire meanwhile.
+  const failures = async () => {
+    const { out } = await run("providers", "check", "--json", ...admin);
+    const { circuits } = JSON.parse(out) as { circuits: { connection: string; recent_failures: number }[] };
+    return circuits.reduce((sum, circuit) => sum + circuit.recent_failures, 0);
+  };
+  const failedBefore = await failures();
   const set = await run("simulate", "503", "--provider", "deepgram", "--times", "1", ...admin);
   assert.equal(set.code, 0, set.err);
   assert.match(set.out, /^HTTP 503 +deepgram +all +1$/mu);
   assert.deepEqual(await outcomes(), ["failed:server_error", "succeeded"], "and the second target served");
   assert.match((await list()).out, / {2}\S+ nova-3 \(failed:server_error\), \S+ whisper-1 {2}/u);
   assert.deepEqual(await outcomes(), ["succeeded"], "it was for one call");
-  const { circuits } = JSON.parse((await run("providers", "check", "--json", ...admin)).out) as {
-    circuits: { connection: string; recent_failures: number }[];
-  };
-  assert.ok(
-    circuits.every(({ recent_failures: failures }) => failures === 0),
-    "nor is it held against an account",
-  );
+  assert.ok((await failures()) <= failedBefore, "nor is it held against an account");
   await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
   const more = await run("simulate", "429", "--seconds", "7", "--model", "whisper-1", "--json", ...admin);
   const { faults } = sandboxFaults.parse(JSON.parse(more.out));

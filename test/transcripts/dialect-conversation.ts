@@ -51,7 +51,11 @@ export function asGeminiGenerated(conversation: Conversation): object {
     { text: "I go on listening.", thought: true },
     { text: json.slice(middle) },
   ];
-  return { candidates: [{ content: { parts }, finishReason: "STOP" }], responseId: "r" };
+  return {
+    candidates: [{ content: { parts }, finishReason: "STOP" }],
+    modelVersion: "gemini-3.5-flash",
+    responseId: "r",
+  };
 }
 
 /** Bare words; each list only where its granularity was asked. */
