@@ -39,7 +39,11 @@ before(async () => {
 after(() => gateway?.close());
 
 test("local.demonstration: the bundled sample comes out word for word, with times", options, async () => {
-  const { content, words, duration_seconds: seconds } = envelopeOf(
+  const {
+    content,
+    words,
+    duration_seconds: seconds,
+  } = envelopeOf(
     await postForm(gateway?.origin ?? "", { file: readFileSync(samplePath()), fields: { timestamps: "word" } }),
   );
   assert.equal(content, SAID);

@@ -275,6 +275,26 @@ test(
 );
 
 test(
+  "local.hang-up: a caller that hangs up ends the attempt as aborted, and the next request is served by another process",
+  WITH_ENGINE,
+  async () => {
+    await ask(SPOKEN);
+    const pid = gateway.app.recognisers.report()[0]?.pid ?? 0;
+    process.kill(pid, "SIGSTOP");
+    const gone = new AbortController();
+    const hanging = postForm(gateway.origin, { file: wavOf(SPOKEN.samples), signal: gone.signal });
+    await until(() => gateway.app.recognisers.report()[0]?.isBusy === true);
+    gone.abort();
+    await assert.rejects(hanging);
+    await until(() => gateway.app.recognisers.report()[0]?.pid !== pid);
+    const lastOutcome = () =>
+      gateway.database.db.selectFrom("attempts").select("outcome").orderBy("id", "desc").limit(1).executeTakeFirst();
+    await until(async () => (await lastOutcome())?.outcome === "aborted");
+    assert.equal(envelopeOf(await ask(SPOKEN)).content, wordsOf(SPOKEN));
+  },
+);
+
+test(
   "local.fallback: with the provider's failures the model on this machine is the next target",
   WITH_ENGINE,
   async () => {
