@@ -1,6 +1,6 @@
 // Imports models from local media: a directory, an archive or a single file [local-models.import]. Files are recognised by name and size and compared with the
 // manifest's SHA-256, so that the medium may arrange them as it likes.
-import { copyFile, readdir, rm } from "node:fs/promises";
+import { copyFile, readdir, rm, stat } from "node:fs/promises";
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -30,6 +30,11 @@ export interface Medium {
   readonly dispose: () => Promise<void>;
 }
 
+/** Prefix of a folder with what was unpacked of an archive. */
+const UNPACKED = ".import-";
+/** No import takes as long: the folder is of one that was killed. */
+const ABANDONED_MS = 86_400_000;
+
 /** Directories below the given one that are searched. */
 const MAX_DEPTH = 4;
 const MAX_FILES = 10_000;
@@ -48,7 +53,8 @@ export async function openMedium(
   }
   const format = await archiveFormat(path);
   if (format === null) return mediumOf([{ path, bytes: size }], manifest, async () => undefined);
-  const folder = join(dir, `.import-${randomUUID()}`);
+  await removeAbandoned(dir);
+  const folder = join(dir, `${UNPACKED}${randomUUID()}`);
   const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     await makeDirectory(folder);
@@ -144,6 +150,14 @@ function isWanted(manifest: readonly ModelSpec[], name: string, bytes: number): 
 
 function isFile(file: ModelFile, name: string, bytes: number): boolean {
   return basename(file.path) === name && file.bytes === bytes;
+}
+
+async function removeAbandoned(dir: string): Promise<void> {
+  for (const name of (await readdir(dir).catch(() => [])).filter((each) => each.startsWith(UNPACKED))) {
+    const facts = await stat(join(dir, name)).catch(() => null);
+    if (facts !== null && Date.now() - facts.mtimeMs > ABANDONED_MS)
+      await rm(join(dir, name), { recursive: true, force: true });
+  }
 }
 
 /** Null: it is no directory. Links are followed: only the contents count. */

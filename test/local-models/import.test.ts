@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,6 +85,16 @@ test("local-models.import: archives and single files are imported, and nothing e
   writeFileSync(file, VOICE);
   assert.deepEqual(await importAll(dir, file), ["other-model"]);
   assert.deepEqual(readdirSync(dir).toSorted(), [".locks", "demo-model", "other-model"]);
+});
+
+test("local-models.import: what a killed import left is removed a day later", async (t) => {
+  const dir = makeDirectory(t);
+  const [old, recent] = [join(dir, ".import-old"), join(dir, ".import-recent")];
+  for (const path of [old, recent]) mkdirSync(path);
+  const yesterday = new Date(Date.now() - 90_000_000);
+  utimesSync(old, yesterday, yesterday);
+  await importAll(dir, ARCHIVE);
+  assert.deepEqual(readdirSync(dir).toSorted(), [".import-recent", ".locks", "demo-model"]);
 });
 
 test("local-models.import: a file with one flipped byte is refused", async (t) => {

@@ -38,8 +38,7 @@ function lines({ stderr }: Terminal, name: string): ProgressDisplay {
     show: (progress) => {
       const { phase, bytes, totalBytes } = progress;
       const step = totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * STEPS);
-      // Only a download takes long enough for steps.
-      const mark = phase === "downloading" ? `${phase} ${step}` : `${phase} ${progress.message ?? ""}`;
+      const mark = hasSteps(phase) ? `${phase} ${step}` : `${phase} ${progress.message ?? ""}`;
       if (mark === printed) return;
       printed = mark;
       stderr.write(`${name}: ${textOf(progress, "")}\n`);
@@ -50,9 +49,14 @@ function lines({ stderr }: Terminal, name: string): ProgressDisplay {
 
 function textOf({ phase, bytes, totalBytes, message }: PullProgress, picture: string): string {
   if (message !== undefined) return `${phase}: ${stripControlCharacters(message)}`;
-  if (phase !== "downloading") return `${phase}…`;
+  if (!hasSteps(phase)) return `${phase}…`;
   const percent = totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * 100);
-  return `downloading ${picture}${percent} %, ${megabytes(bytes)} of ${megabytes(totalBytes)}`;
+  return `${phase} ${picture}${percent} %, ${megabytes(bytes)} of ${megabytes(totalBytes)}`;
+}
+
+/** What may take minutes. */
+function hasSteps(phase: PullProgress["phase"]): boolean {
+  return phase === "downloading" || phase === "unpacking";
 }
 
 function drawBar({ bytes, totalBytes }: PullProgress): string {
