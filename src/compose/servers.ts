@@ -77,7 +77,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
       remoteAudio: gateway.remoteAudio,
       places: createKeyedSemaphore({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
     },
-    models: { ...gateway, database, adapters },
+    models: { ...gateway, database },
     explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,

@@ -124,6 +124,7 @@ function connectionsOf(models: readonly AssignableModel[]): readonly Choice[] {
 const REASONS: Readonly<Record<NonNullable<AssignableModel["reason"]>, string>> = {
   no_connection: "no connection",
   no_credential: "no credential yet",
+  not_installed: "not installed",
   unpriced: "no price for the plan",
   credits_required: "not covered by the plan",
 };

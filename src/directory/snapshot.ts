@@ -59,6 +59,8 @@ export interface RouteOfScope {
 }
 
 export interface Directory {
+  /** With the models of this machine as they are installed. */
+  readonly adapters: Adapters;
   readonly account: (key: AccountKey) => Account | undefined;
   /** Time until which a model on an account is paused manually. Null: it is not paused at `at`. */
   readonly pausedUntil: (key: AccountKey, model: string, at: Date) => Date | null;
@@ -113,6 +115,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
   };
 
   return {
+    adapters: providers,
     account: (key) => accounts.get(key),
     pausedUntil: (key, model, at) => {
       const accountPauses = pauses.get(key);

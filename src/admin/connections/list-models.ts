@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../../contract/provider-kinds.ts";
 import type { AssignableModel, AssignableModels } from "../../contract/admin/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../../directory/models-of.ts";
-import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../../directory/snapshot.ts";
+import type { Directory, DirectoryScope, VisibleAccount } from "../../directory/snapshot.ts";
 import type { Capability } from "../../contract/features.ts";
 import { isPaidByPlan } from "../../gateway/calls/target-unavailability.ts";
 import { billingClassOf } from "../../gateway/billing/billing-class.ts";
@@ -19,12 +19,11 @@ export interface ModelListServices {
   readonly database: Pick<Database, "inWorkspace">;
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
-  readonly adapters: Adapters;
   readonly modelClock: () => Date;
 }
 
 export async function listModels(services: ModelListServices, scope: DirectoryScope): Promise<AssignableModels> {
-  const { adapters } = services;
+  const { adapters } = services.directory();
   const funds = await fundsOf(services, workspaceOf(scope));
   const prices = services.prices();
   const nowMs = services.modelClock().getTime();
@@ -63,8 +62,10 @@ function connectedModel(
     audio_input: model.speech === null ? null : classOf(prices.audio(provider, model.name)),
     chat: model.chat === null ? null : classOf(prices.chat(provider, model.name)),
   };
-  const reason =
-    account.credential === null && needsCredential(provider)
+  const isMissingHere = model.speech?.unusable !== undefined && model.chat === null;
+  const reason = isMissingHere
+    ? "not_installed"
+    : account.credential === null && needsCredential(provider)
       ? "no_credential"
       : reasonOfPlan(model.name, { provider, ownership, billing, prices, funds });
   return {

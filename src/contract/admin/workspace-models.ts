@@ -60,10 +60,10 @@ export const assignableModel = z.strictObject({
     .describe("Billing class. Null: it lacks the capability."),
   assignable: z.boolean().describe("Whether routes of this workspace can use it."),
   reason: z
-    .enum(["no_connection", "no_credential", "unpriced", "credits_required"])
+    .enum(["no_connection", "no_credential", "not_installed", "unpriced", "credits_required"])
     .nullable()
     .describe(
-      "Why it is not assignable. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
+      "Why it is not assignable. `not_installed`: the model, or its engine, is not on the gateway's machine. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
     ),
 });
 

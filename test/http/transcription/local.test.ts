@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
+import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
 import { connectionTest } from "../../../src/contract/admin/connection-test.ts";
 import { routingDecision, type Word } from "../../../src/contract/transcription-envelope.ts";
+import type { GatewayServices } from "../../../src/gateway/services.ts";
+import type { LocalCalls, LocalSession, Samples } from "../../../src/providers/local/local-calls.ts";
 import { samplePath } from "../../../src/cli/package-root.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
@@ -16,6 +19,7 @@ import {
   installWords,
   KNOWN,
   mulawOf,
+  RATE,
   sentence,
   speak,
   type Spoken,
@@ -40,9 +44,35 @@ const KEYS = {
 
 const modelsDir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
 let gateway: TestGateway;
+/** Awaited before each decode. */
+let beforeDecode: (() => Promise<void>) | null = null;
+/** Decoded in place of what was sent. */
+let piece: Samples | null = null;
+
+function withLevers(services: GatewayServices): GatewayServices {
+  return {
+    ...services,
+    openIo: (request) => {
+      const io = services.openIo(request);
+      const { local: here } = io;
+      if (here === undefined) return io;
+      const open: LocalCalls["open"] = async (asked) => {
+        const session = await here.open(asked);
+        const decode: LocalSession["decode"] = async (given, keyterms) => {
+          await beforeDecode?.();
+          return session.decode(piece ?? given, keyterms);
+        };
+        return { ...session, decode };
+      };
+      return { ...io, local: { ...here, open } };
+    },
+  };
+}
+
 before(async () => {
   installWords(modelsDir);
   gateway = await startGateway({
+    wrapGateway: withLevers,
     file: (sandbox) =>
       configurationWith(sandbox, {
         scopes: ["transcribe", "jobs"],
@@ -253,13 +283,12 @@ test(
   "local.queue, local.jobs-wait: over the bound a request is 503 OVERLOADED with Retry-After or the next target, and a job waits",
   WITH_ENGINE,
   async () => {
-    const long = speak(...Array.from({ length: 60 }, () => ["hello", 1.3]).flat());
-    assert.ok(long.seconds > 100 && long.seconds < 120);
-    await ask(SPOKEN);
-    const [engine] = gateway.app.recognisers.report();
-    const pid = engine?.pid ?? 0;
-    // Stopped, so that nothing is recognised until everything has been asked.
-    process.kill(pid, "SIGSTOP");
+    const long = speak(...Array.from({ length: 63 }, () => ["hello", 1.3]).flat());
+    // With it, the other recording is beyond the bound.
+    assert.ok(long.seconds < 120 && long.seconds + SPOKEN.seconds > 120);
+    // Nothing is recognised until everything has been asked.
+    const released = Promise.withResolvers<void>();
+    beforeDecode = () => released.promise;
     const [first, job] = await Promise.all([
       submit(gateway.origin, { file: wavOf(long.samples) }),
       submit(gateway.origin, { file: wavOf(long.samples) }),
@@ -269,8 +298,54 @@ test(
     assert.equal(refused.code, "OVERLOADED", refused.text);
     assert.ok(Number(refused.headers.get("retry-after")) >= 1);
     assert.match(refused.text, /no room/u);
-    process.kill(pid, "SIGCONT");
+    beforeDecode = null;
+    released.resolve();
     for (const { job_id: id } of [first, job]) assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+  },
+);
+
+test(
+  "local.hang-up: a caller that hangs up ends the attempt as aborted, and the next request is served by another process",
+  WITH_ENGINE,
+  async () => {
+    await ask(SPOKEN);
+    const pid = gateway.app.recognisers.report()[0]?.pid ?? 0;
+    const gone = new AbortController();
+    // An hour in one piece, which takes the engine seconds.
+    piece = { samples: new Int16Array(RATE * 3_600), sampleRate: RATE };
+    const hanging = postForm(gateway.origin, { file: wavOf(SPOKEN.samples), signal: gone.signal });
+    await until(() => gateway.app.recognisers.report()[0]?.isBusy === true);
+    gone.abort();
+    piece = null;
+    await assert.rejects(hanging);
+    await until(() => gateway.app.recognisers.report()[0]?.pid !== pid);
+    const lastOutcome = () =>
+      gateway.database.db.selectFrom("attempts").select("outcome").orderBy("id", "desc").limit(1).executeTakeFirst();
+    await until(async () => (await lastOutcome())?.outcome === "aborted");
+    assert.equal(envelopeOf(await ask(SPOKEN)).content, wordsOf(SPOKEN));
+  },
+);
+
+test(
+  "local.model-list: models are assignable once they are installed, and no longer when they are removed",
+  WITH_ENGINE,
+  async () => {
+    const listed = async (name: string) => {
+      const answer = await send(`${gateway.adminOrigin}/admin/v1/models`, {
+        headers: { authorization: `Bearer ${OPERATOR}` },
+      });
+      const { data } = assignableModels.parse(answer.json);
+      const found = data.find(({ connection, model }) => connection === "here" && model === name);
+      return found === undefined ? null : [found.assignable, found.reason];
+    };
+    assert.deepEqual(await listed(WORDS), [true, null]);
+    assert.deepEqual(await listed("parakeet-110m-en"), [false, "not_installed"]);
+    const extra = installWords(modelsDir, { name: "extra" });
+    await gateway.app.refreshDirectory();
+    assert.deepEqual(await listed("extra"), [true, null]);
+    rmSync(extra.dir, { recursive: true });
+    await gateway.app.refreshDirectory();
+    assert.equal(await listed("extra"), null);
   },
 );
 
