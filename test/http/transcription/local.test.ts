@@ -381,7 +381,7 @@ test("local.demonstration: the demonstration model lacks every other recording t
   assert.ok(!(await lacks(readFileSync(samplePath()))).includes("recording"));
 });
 
-test("local.test-key: a test key's call is simulated by the sandbox, without the engine", async () => {
+test("local.test-key: a test key's call is simulated by the sandbox", WITH_ENGINE, async () => {
   const answer = await ask(SPOKEN, {}, KEYS.test);
   assert.match(envelopeOf(answer).content, /simulated transcript/u);
   assert.equal((await attemptRows(gateway, answer))[0]?.billing_class, "simulated");
