@@ -9,7 +9,7 @@ import type { LiveCommand, LiveSession, LiveWire, SampleRate } from "../wire/liv
 import type { Alteration } from "../wire/wire.ts";
 
 const SAMPLES: SampleRate = { sampleRate: 24_000, channels: 1 };
-/** "Expected at least 100ms of audio" (betalgo/openai#674). */
+/** "Expected at least 100ms of audio", the message of its refusal. */
 const MIN_TURN_BYTES = 4_800;
 const MAX_PROMPT_CHARACTERS = 1024;
 
@@ -70,7 +70,7 @@ export const openAiLiveWire: LiveWire = {
 
 function sessionOf(requestId: string, atOpening: Alteration): LiveSession {
   let alteration = atOpening;
-  const sessionId = `sess_${requestId.replaceAll("-", "")}`;
+  const sessionId = `session_${requestId.replaceAll("-", "")}`;
   const item = `item_${randomUUID().replaceAll("-", "")}`;
   let isConfigured = false;
   let bufferedBytes = 0;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FailureKind } from "../../src/providers/io.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
-import { createUpsampler } from "../../src/providers/openai/openai-upsample.ts";
+import { createRateConverter } from "../../src/providers/openai/openai-sample-rate.ts";
 import type { SpeechAudio } from "../../src/providers/provider.ts";
 import { PROVIDER_TEXT } from "./suites/failure-suite.ts";
 import { audioFixture, requestFor } from "./suites/fixtures.ts";
@@ -210,17 +210,17 @@ function tone(hertz: number, seconds: number): Buffer {
   return bytes;
 }
 
-function upsampled(sound: Buffer, chunkBytes: number): Buffer {
-  const upsampler = createUpsampler();
+function converted(sound: Buffer, chunkBytes: number): Buffer {
+  const converter = createRateConverter();
   const chunks: Buffer[] = [];
   for (let at = 0; at < sound.byteLength; at += chunkBytes)
-    chunks.push(upsampler.push(sound.subarray(at, at + chunkBytes)));
-  return Buffer.concat([...chunks, upsampler.end()]);
+    chunks.push(converter.push(sound.subarray(at, at + chunkBytes)));
+  return Buffer.concat([...chunks, converter.end()]);
 }
 
 for (const hertz of [100, 1_000, 3_400, 6_000]) {
   test(`providers.live-pacing: openai, a tone of ${hertz} Hz at 16 kHz is the same tone at 24 kHz, neither early nor late`, () => {
-    const output = upsampled(tone(hertz, 1), 3_200);
+    const output = converted(tone(hertz, 1), 3_200);
     assert.equal(output.byteLength, 24_000 * 2);
     // Not the edges, where silence begins and ends.
     for (let at = 100; at < 23_900; at++) {
@@ -232,15 +232,15 @@ for (const hertz of [100, 1_000, 3_400, 6_000]) {
 
 test("providers.live-pacing: openai, the samples do not depend on the size of the chunks", () => {
   const sound = tone(440, 1).subarray(0, 31_998);
-  const whole = upsampled(sound, sound.byteLength);
+  const whole = converted(sound, sound.byteLength);
   assert.equal(whole.byteLength, Math.ceil((31_998 / 2) * 1.5) * 2);
-  for (const size of [1, 7, 100, 3_200]) assert.deepEqual(upsampled(sound, size), whole, `${size}`);
+  for (const size of [1, 7, 100, 3_200]) assert.deepEqual(converted(sound, size), whole, `${size}`);
 });
 
 test("providers.live-pacing: openai, the loudest samples are clipped, not wrapped", () => {
   const square = Buffer.alloc(3_200);
   for (let at = 0; at < 1_600; at++) square.writeInt16LE(at % 40 < 20 ? 32_767 : -32_768, at * 2);
-  const output = upsampled(square, 320);
+  const output = converted(square, 320);
   // In the middle of each half of a period.
   for (let period = 2; period < 38; period++) {
     assert.ok(output.readInt16LE((period * 60 + 15) * 2) > 30_000);

@@ -20,10 +20,10 @@ import { streamOverSocket } from "../wire/live-wire.ts";
 import { requestIdOf } from "../wire/read-reply.ts";
 import { liveFamily } from "./openai-live-models.ts";
 import { createLiveReader, liveBody } from "./openai-live-reply.ts";
-import { createUpsampler } from "./openai-upsample.ts";
+import { createRateConverter } from "./openai-sample-rate.ts";
 
 const PATH = "/realtime";
-/** "Expected a string with maximum length 1024" (markusylisiurunen/tau#448). */
+/** "Expected a string with maximum length 1024", the message of its refusal (second-hand, 2026-08-16). */
 const MAX_PROMPT_CHARACTERS = 1024;
 
 export function planOpenAiLive(request: SpeechRequest, target: SpeechTarget): PlanResult {
@@ -104,9 +104,9 @@ export function streamOpenAiLive(plan: SpeechPlan, audio: SpeechAudio, io: Strea
       frames: async function* () {
         // A refused configuration is answered before any audio, so that another target can be tried.
         await reader.configured;
-        const upsampler = createUpsampler();
-        for await (const chunk of audio.open()) yield* appended(upsampler.push(chunk));
-        yield* appended(upsampler.end());
+        const converter = createRateConverter();
+        for await (const chunk of audio.open()) yield* appended(converter.push(chunk));
+        yield* appended(converter.end());
         reader.expectCommit();
         yield JSON.stringify({ type: "input_audio_buffer.commit" });
       },

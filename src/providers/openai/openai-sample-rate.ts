@@ -1,4 +1,4 @@
-// Converts live audio from 16 kHz, the sample rate of callers, to 24 kHz, the only one of OpenAI's Realtime API. A windowed-sinc filter of exactly this ratio:
+// Converts live audio from 16 kHz, the sample rate of callers, to 24 kHz, the only one of OpenAI's Realtime API. A windowed cardinal sine of exactly this ratio:
 // every two samples become three.
 const RATIO = { in: 2, out: 3 };
 /** Input samples on each side of an output sample. */
@@ -7,14 +7,14 @@ const HALF_WIDTH = 24;
 const CUTOFF = 0.95;
 const BYTES_PER_SAMPLE = 2;
 
-export interface Upsampler {
+export interface RateConverter {
   /** The output that this chunk completes. A chunk may end within a sample. */
   push(chunk: Uint8Array): Buffer;
   /** The rest, as if silence followed. */
   end(): Buffer;
 }
 
-export function createUpsampler(): Upsampler {
+export function createRateConverter(): RateConverter {
   const filters = Array.from({ length: RATIO.out }, (_, phase) =>
     filterOf(((phase * RATIO.in) % RATIO.out) / RATIO.out),
   );
@@ -68,13 +68,13 @@ function silence(length: number): number[] {
 function filterOf(fraction: number): readonly number[] {
   const weights = Array.from({ length: 2 * HALF_WIDTH }, (_, tap) => {
     const distance = tap - HALF_WIDTH + 1 - fraction;
-    return CUTOFF * sinc(CUTOFF * distance) * blackman(distance / HALF_WIDTH);
+    return CUTOFF * cardinalSine(CUTOFF * distance) * blackman(distance / HALF_WIDTH);
   });
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return weights.map((weight) => weight / sum);
 }
 
-function sinc(x: number): number {
+function cardinalSine(x: number): number {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
 }
 
