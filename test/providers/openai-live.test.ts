@@ -1,7 +1,7 @@
 // OpenAI's transcription sessions: configuration, order of items, final texts, errors, and the conversion of the samples.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FailureKind } from "../../src/providers/io.ts";
+import { type FailureKind, ProviderError } from "../../src/providers/io.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
 import { createRateConverter } from "../../src/providers/openai/openai-sample-rate.ts";
 import type { SpeechAudio } from "../../src/providers/provider.ts";
@@ -199,7 +199,19 @@ test("providers.live-pacing: openai, samples of another rate than 16 kHz are not
   const planned = openai.plan(requestFor(speech, {}), target);
   assert.ok(planned.ok);
   const audio: SpeechAudio = audioFixture({ ...AUDIO, samplesPerSecond: 44_100 });
-  assert.throws(() => openai.stream?.(planned.plan, audio, ioFor(t, url)), TypeError);
+  assert.throws(
+    () => openai.stream?.(planned.plan, audio, ioFor(t, url)),
+    (thrown) => thrown instanceof ProviderError && thrown.kind === "rejected" && thrown.reason === "sample_rate",
+  );
+});
+
+test("providers.declared-features: openai, a live model that only a configuration declares is planned for live audio alone", () => {
+  const { limits: _, streamsOnly: __, life: ___, ...declared } = speech;
+  const named = { model: "gpt-live-transcribe-2027-01-01", speech: { ...declared, limits: {} }, settings: {} };
+  const plan = (stream: boolean) => openai.plan(requestFor(named.speech, { stream }), named);
+  assert.deepEqual(plan(false), { ok: false, missing: ["batch"] });
+  const live = plan(true);
+  assert.deepEqual(live.ok && [live.plan.kind, live.plan.path], ["json", "/realtime"]);
 });
 
 const RATE = 16_000;

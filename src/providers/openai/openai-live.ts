@@ -32,6 +32,7 @@ export function planOpenAiLive(request: SpeechRequest, target: SpeechTarget): Pl
     feature === "streaming" || (feature === "keyterms" && family === "transcribe");
   const missing = unmetFeatures(request, target.speech, canSend);
   if (missing.length > 0) return { ok: false, missing };
+  if (!request.stream) return { ok: false, missing: ["batch"] };
   const transcription = transcriptionOf(request, target);
   const body = {
     type: "transcription",
@@ -90,8 +91,9 @@ function droppedPreferences(request: SpeechRequest, target: SpeechTarget, sent: 
 
 export function streamOpenAiLive(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncIterable<SpeechEvent> {
   const samplesPerSecond = audio.live === "pcm_s16le" ? LIVE_SAMPLE_RATE : audio.samplesPerSecond;
-  if (plan.kind !== "json" || samplesPerSecond !== LIVE_SAMPLE_RATE)
-    throw new TypeError("OpenAI's live models take samples of 16 kHz");
+  if (plan.kind !== "json") throw new TypeError("OpenAI's sessions take a configuration");
+  // A recording, for a model that only a configuration declares.
+  if (samplesPerSecond !== LIVE_SAMPLE_RATE) throw new ProviderError("rejected", { reason: "sample_rate" });
   const reader = createLiveReader(io.credential);
   return streamOverSocket(
     {
