@@ -4,7 +4,7 @@ import type { CataloguedSpeechModel, SpeechModel } from "../provider.ts";
 /** The guide refuses what it calls unsafe characters (livekit/agents#6613). The number of key terms is not documented. */
 const FORBIDDEN_IN_KEYTERMS = ["<", ">", "\r", "\n"];
 
-const SDK = "npm openai@7.57.0, resources/realtime/realtime.ts";
+const SOURCE = "npm openai@7.57.0, resources/realtime/realtime.ts (unverified: its languages and its longest session)";
 
 /** Its answers have no times, no speakers, no channels and no language. */
 function liveModel(languages: readonly string[]): SpeechModel {
@@ -29,9 +29,9 @@ export function openAiLiveModels(languages: readonly string[]): Readonly<Record<
       features: { ...plain.features, keyterms: { support: "native", grade: "sent" } },
       preferences: [...plain.preferences, "prompt"],
       limits: { ...plain.limits, keyterms: { forbiddenCharacters: FORBIDDEN_IN_KEYTERMS } },
-      life: { verifiedOn: "2026-11-13", source: SDK },
+      life: { verifiedOn: "2026-11-13", source: SOURCE },
     },
-    "gpt-realtime-whisper": { ...plain, life: { verifiedOn: "2026-11-13", source: SDK } },
+    "gpt-realtime-whisper": { ...plain, life: { verifiedOn: "2026-11-13", source: SOURCE } },
   };
 }
 

@@ -160,7 +160,7 @@ const KIND_OF_TYPE: ReadonlyMap<unknown, FailureKind> = new Map([
 ]);
 /** Codes with another meaning than their type. */
 const KIND_OF_CODE: ReadonlyMap<unknown, FailureKind> = new Map([
-  // "Your session hit the maximum duration of 60 minutes."
+  // The provider ends a session after its longest duration. Its text is incomplete.
   ["session_expired", "unknown"],
 ]);
 
