@@ -11,6 +11,7 @@ import { geminiChatWire } from "./google/gemini-chat.ts";
 import { geminiModelsListWire } from "./google/gemini-model-list.ts";
 import { googleSpeechWires } from "./google/google-speech.ts";
 import { openAiWire } from "./openai/openai-audio.ts";
+import { openAiLiveWire } from "./openai/openai-live.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai/openai-chat.ts";
 import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai/openai-model-list.ts";
 import { elevenLabsWires } from "./elevenlabs/elevenlabs.ts";
@@ -91,6 +92,7 @@ function openAiEndpoints(): [string, Methods][] {
 const LIVE: ReadonlyMap<string, LiveWire> = new Map([
   ["/deepgram/v1/listen", deepgramLiveWire],
   ["/assemblyai/v3/ws", assemblyAiLiveWire],
+  ["/openai/v1/realtime", openAiLiveWire],
 ]);
 
 export const findLiveWire = (path: string): LiveWire | null => LIVE.get(path) ?? null;

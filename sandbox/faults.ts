@@ -91,7 +91,9 @@ export interface FaultBook {
   readonly list: () => readonly FaultRule[];
   /** `model` is null while unknown: rules for one model then wait. */
   readonly takeEarlyReset: (wire: FaultyWire, model: string | null) => boolean;
-  readonly take: (wire: FaultyWire, model: string) => Trouble;
+  readonly take: (wire: FaultyWire, model: string | null) => Trouble;
+  /** Of a model that became known after `take`: the rules that waited for it. */
+  readonly takeNamed: (wire: FaultyWire, model: string) => Trouble;
 }
 
 type FaultyWire = Pick<Wire, "name" | "step">;
@@ -113,6 +115,32 @@ export function createFaultBook(): FaultBook {
         (rule.model === undefined || rule.model === model),
     );
   }
+  function troubleOf(found: readonly Entry[]): Trouble {
+    const trouble = {
+      drops: new Set<Droppable>(),
+      isEmpty: false,
+      isWithheld: false,
+      hugeBytes: null as number | null,
+      duration: null as number | "NaN" | null,
+      unfinishedPolls: 0,
+      runError: null as string | null,
+      otherModel: null as string | null,
+      delayMs: 0,
+      isCut: false,
+      stream: { fault: null as StreamFault | null, paceMs: 0 },
+    };
+    let replacement: ReplacingFault | null = null;
+    for (const entry of found) {
+      const { fault } = entry.rule;
+      if (isReplacing(fault)) {
+        if (replacement !== null) continue;
+        replacement = fault;
+      } else apply(fault, trouble);
+      use(entry);
+    }
+    const { delayMs, isCut, stream, ...alteration } = trouble;
+    return { alteration, delayMs, isCut, stream, replacement };
+  }
   function use(entry: Entry): Fault {
     entry.left -= 1;
     if (entry.left <= 0) entries = entries.filter((each) => each !== entry);
@@ -132,32 +160,8 @@ export function createFaultBook(): FaultBook {
       use(entry);
       return true;
     },
-    take: (wire, model) => {
-      const trouble = {
-        drops: new Set<Droppable>(),
-        isEmpty: false,
-        isWithheld: false,
-        hugeBytes: null as number | null,
-        duration: null as number | "NaN" | null,
-        unfinishedPolls: 0,
-        runError: null as string | null,
-        otherModel: null as string | null,
-        delayMs: 0,
-        isCut: false,
-        stream: { fault: null as StreamFault | null, paceMs: 0 },
-      };
-      let replacement: ReplacingFault | null = null;
-      for (const entry of matching(wire, model)) {
-        const { fault } = entry.rule;
-        if (isReplacing(fault)) {
-          if (replacement !== null) continue;
-          replacement = fault;
-        } else apply(fault, trouble);
-        use(entry);
-      }
-      const { delayMs, isCut, stream, ...alteration } = trouble;
-      return { alteration, delayMs, isCut, stream, replacement };
-    },
+    take: (wire, model) => troubleOf(matching(wire, model)),
+    takeNamed: (wire, model) => troubleOf(matching(wire, model).filter(({ rule }) => rule.model !== undefined)),
   };
 }
 

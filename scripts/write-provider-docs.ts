@@ -245,7 +245,7 @@ function limits({
     ...(maxSeconds === undefined ? [] : [`${maxSeconds} s`]),
     ...Object.entries(maxSecondsWith ?? {}).map(([feature, seconds]) => `${seconds} s with \`${feature}\``),
     ...(maxChannels === undefined ? [] : [`${maxChannels} channels`]),
-    ...(formats === undefined ? [] : [formats.join(" ")]),
+    ...(formats === undefined ? [] : [formats.length === 0 ? "no recordings" : formats.join(" ")]),
     ...(keyterms?.maxTerms === undefined ? [] : [`${keyterms.maxTerms} key terms`]),
     ...(keyterms?.maxTermCharacters === undefined ? [] : [`${keyterms.maxTermCharacters} characters a key term`]),
     ...(keyterms?.maxTotalTokens === undefined ? [] : [`${keyterms.maxTotalTokens} tokens of key terms`]),

@@ -1,6 +1,7 @@
 // Simulates `GET /v1/models` of OpenAI and of servers with such a list (platform.openai.com, "List models"). whisper.cpp has none.
 import { findWrongKey } from "./openai-audio.ts";
 import { openAiError, openAiErrorForStatus, openAiHeaders } from "./openai-errors.ts";
+import { LIVE_MODEL_NAMES } from "./openai-live.ts";
 import { MODEL_NAMES } from "./openai-models.ts";
 import { mistralError } from "./mistral.ts";
 import { speachesError } from "./speaches.ts";
@@ -39,7 +40,9 @@ const listOf = (names: readonly string[], owner: string): object => ({
 
 /** With the dates of announced ends, and without the models that have ended. */
 function openAiList(nowMs: number): object {
-  const names = [...MODEL_NAMES, ...CHAT_NAMES].filter((name) => !isRetired("openai", name, nowMs));
+  const names = [...MODEL_NAMES, ...LIVE_MODEL_NAMES, ...CHAT_NAMES].filter(
+    (name) => !isRetired("openai", name, nowMs),
+  );
   return {
     object: "list",
     data: names.map((id) => ({

@@ -37,7 +37,7 @@ export function createLiveServer(parts: LiveParts): LiveServer {
     const query = [...url.searchParams];
     const call = newCallRecord(request, url, { wire: wire.name, modelParameter: wire.modelParameter });
     parts.log.begin(call);
-    const trouble = parts.faults.take({ name: wire.name }, call.model);
+    const trouble = parts.faults.take({ name: wire.name }, wire.modelParameter === null ? null : call.model);
     if (trouble.delayMs > 0) await wait(trouble.delayMs);
     const { replacement } = trouble;
     const requestId = randomUUID();
@@ -61,7 +61,9 @@ export function createLiveServer(parts: LiveParts): LiveServer {
     server.on("headers", addHeaders);
     server.handleUpgrade(request, socket, head, (client) => {
       note(call, 101);
-      const run = converse(client, { session, trouble, call, ear: createEar(session.samples, parts.meter), note });
+      const takeNamed = (model: string): Trouble => parts.faults.takeNamed({ name: wire.name }, model);
+      const ear = createEar(session.samples, parts.meter);
+      const run = converse(client, { session, trouble, takeNamed, call, ear, note });
       running.add(run);
       run.catch(() => client.terminate()).finally(() => running.delete(run));
     });
@@ -87,7 +89,8 @@ export function createLiveServer(parts: LiveParts): LiveServer {
 
 interface Conversation {
   readonly session: LiveSession;
-  readonly trouble: Trouble;
+  trouble: Trouble;
+  readonly takeNamed: (model: string) => Trouble;
   readonly call: CallRecord;
   readonly ear: Ear;
   readonly note: (call: CallRecord, outcome: CallRecord["outcome"]) => void;
@@ -95,7 +98,7 @@ interface Conversation {
 
 /** Resolves when the socket is closed and the audio is removed. */
 async function converse(client: WebSocket, conversation: Conversation): Promise<void> {
-  const { session, trouble, call, ear, note } = conversation;
+  const { session, call, ear, note } = conversation;
   const closed = Promise.withResolvers<void>();
   // Frames are processed in order.
   let turn: Promise<void> = Promise.resolve();
@@ -117,23 +120,51 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   const say = (messages: readonly object[]): void => {
     for (const message of messages) client.send(JSON.stringify(message));
   };
+  const isStalled = (): boolean => conversation.trouble.replacement?.kind === "stall";
   const tell = createSender(conversation, say, endSession);
 
   async function take(data: RawData, isBinary: boolean): Promise<void> {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
-    if (isOver || trouble.replacement?.kind === "stall") return;
+    if (isOver || isStalled()) return;
     if (isBinary) {
       const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
-      if (refusal !== null) return endSession(refusal);
-      for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
-      return;
+      return refusal === null ? hear(bytes) : endSession(refusal);
     }
     const command = session.control(parseJson(bytes.toString("utf8")));
     if (command === "end") return finish();
-    if (command !== "nothing") endSession(command);
+    if (command === "nothing") return;
+    if ("audio" in command) return hear(command.audio);
+    if (!("say" in command)) return endSession(command);
+    if (command.model !== undefined) await configure(command.model, command.session ?? {});
+    if (!isOver && !isStalled()) say(command.say);
+  }
+
+  async function hear(bytes: Uint8Array): Promise<void> {
+    for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
+  }
+
+  /** The model is known from now on. What would have replaced the upgrade ends the session instead. */
+  async function configure(model: string, configuration: object): Promise<void> {
+    call.model = model;
+    call.fields = Object.entries(configuration).map(([name, value]) => [name, JSON.stringify(value)]);
+    const { alteration, delayMs, isCut, stream, replacement } = conversation.takeNamed(model);
+    const { trouble } = conversation;
+    conversation.trouble = {
+      ...trouble,
+      isCut: trouble.isCut || isCut,
+      stream: { fault: trouble.stream.fault ?? stream.fault, paceMs: trouble.stream.paceMs + stream.paceMs },
+      replacement: trouble.replacement ?? replacement,
+    };
+    session.alter?.(alteration);
+    note(call, call.outcome);
+    if (delayMs > 0) await wait(delayMs);
+    if (replacement?.kind === "reset_before_body") endSession("cut");
+    else if (replacement?.kind === "garbage") client.send("<html>It works!</html>");
+    else if (replacement?.kind === "status" || replacement?.kind === "error_body") fail(session, say, endSession);
   }
 
   async function finish(): Promise<void> {
+    const { trouble } = conversation;
     if (trouble.replacement?.kind === "reset_after_body") return endSession("cut");
     const end = await ear.end();
     if (end === null) return endSession(session.undecodable);
@@ -143,7 +174,10 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
     for (const piece of pieces) await tell(piece, channels);
     if (isOver) return;
     if (trouble.stream.fault?.kind !== "no_finish") say(session.end(seconds, channels));
-    endSession({ code: 1000, reason: "" });
+    if (session.staysOpen !== true || trouble.stream.fault?.kind === "no_finish")
+      return endSession({ code: 1000, reason: "" });
+    isOver = true;
+    isEnded = true;
   }
 
   client.on("message", (data, isBinary) => {
@@ -156,6 +190,7 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
     note(call, call.outcome);
     closed.resolve();
   });
+  const { trouble } = conversation;
   if (trouble.replacement?.kind === "garbage") client.send("<html>It works!</html>");
   else if (trouble.replacement?.kind === "error_body") fail(session, say, endSession);
   else if (session.refusal !== undefined) endSession(session.refusal);
@@ -177,16 +212,18 @@ function fail(
 
 /** Sends the results, unless a fault changes that. */
 function createSender(
-  { session, trouble }: Conversation,
+  conversation: Conversation,
   say: (messages: readonly object[]) => void,
   endSession: (close: LiveClose | "cut" | "hold") => void,
 ): (piece: LivePiece, channels: number) => Promise<void> {
-  const { fault, paceMs } = trouble.stream;
-  const breaksAfter = fault === null || fault.kind === "no_finish" ? null : (fault.afterContent ?? 1);
+  const { session } = conversation;
   let sentCount = 0;
   let isBroken = false;
   return async (piece, channels) => {
     if (isBroken) return;
+    const { trouble } = conversation;
+    const { fault, paceMs } = trouble.stream;
+    const breaksAfter = fault === null || fault.kind === "no_finish" ? null : (fault.afterContent ?? 1);
     const isCut = trouble.isCut && sentCount >= 1;
     if (isCut || (breaksAfter !== null && sentCount >= breaksAfter)) {
       isBroken = true;

@@ -40,12 +40,23 @@ export interface LiveSession {
   /** The close for a refused audio frame. */
   readonly refuseFrame?: (bytes: number) => LiveClose | null;
   /** The meaning of a text frame, or a close if it is invalid. */
-  readonly control: (message: unknown) => "end" | "nothing" | LiveClose;
+  readonly control: (message: unknown) => LiveCommand | LiveClose;
+  /** The faults of a model that only the configuration names. */
+  readonly alter?: (alteration: Alteration) => void;
+  /** The client closes the connection after the end. */
+  readonly staysOpen?: true;
   /** The close for audio that cannot be decoded. */
   readonly undecodable: LiveClose;
   /** How this protocol reports an error in the middle of a session. */
   readonly failure: { readonly message: object | null; readonly close: LiveClose };
 }
+
+export type LiveCommand =
+  | "end"
+  | "nothing"
+  | { readonly audio: Uint8Array }
+  /** An answer. A configuration reports its model, which the query does not have, and is recorded. */
+  | { readonly say: readonly object[]; readonly model?: string; readonly session?: object };
 
 export interface LiveClose {
   readonly code: number;
@@ -56,8 +67,8 @@ export interface LiveClose {
 
 export interface LiveWire {
   readonly name: WireName;
-  /** The query parameter that contains the model. */
-  readonly modelParameter: string;
+  /** The query parameter that contains the model. Null: the configuration does. */
+  readonly modelParameter: string | null;
   readonly errorFor: (status: number, requestId: string) => WireAnswer;
   /** A refusal is an HTTP reply instead of the upgrade. */
   readonly open: (

@@ -18,7 +18,7 @@ export interface WireSocketRequest {
   readonly idleTimeoutMs: number;
   /** Sent when no frame was sent for a while after the first audio. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number };
-  /** Called as the first binary frame is sent. */
+  /** Called as the first audio is sent. */
   readonly onDispatch?: () => void;
 }
 
@@ -27,10 +27,15 @@ export type SocketMessage =
   /** The other side closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
+/** Audio in a text frame, as base64 inside JSON. */
+export interface AudioText {
+  readonly audioText: string;
+}
+
 export interface OutboundSocket {
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame was written, so that the sender waits while the other side does not read. */
-  send(frame: string | Uint8Array): Promise<void>;
+  /** Resolves when the frame was written, so that the sender waits while the other side does not read. A string contains no audio. */
+  send(frame: string | Uint8Array | AudioText): Promise<void>;
   /** For one reader. Throws `OutboundError` when the connection breaks. */
   next(): Promise<SocketMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
@@ -82,6 +87,8 @@ class ClientSocket implements OutboundSocket {
   #wake: (() => void) | null = null;
   #error: OutboundError | null = null;
   #dispatched = false;
+  /** A configuration message was sent, which the other side answers before it gets audio. */
+  #awaitsReply = false;
   #keepAlive: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
   #awaitsEnd = false;
@@ -134,19 +141,15 @@ class ClientSocket implements OutboundSocket {
     return { ok: false, reply: { status: reply.statusCode ?? 0, headers: singleValues(reply.headers), text } };
   }
 
-  async send(frame: string | Uint8Array): Promise<void> {
+  async send(frame: string | Uint8Array | AudioText): Promise<void> {
     if (this.#error !== null) throw this.#error;
-    if (typeof frame !== "string" && !this.#dispatched) {
-      this.#dispatched = true;
-      this.#count();
-      this.#request.onDispatch?.();
-    }
+    this.#noteSending(typeof frame !== "string");
     this.#rearmKeepAlive();
     const timer = setTimeout(() => this.#fail("timeout", null), this.#request.idleTimeoutMs);
     try {
       await new Promise<void>((resolve) => {
         // Resolves even on an error, because `next` reports what happened to the connection.
-        this.#socket.send(frame, () => resolve());
+        this.#socket.send(typeof frame === "object" && "audioText" in frame ? frame.audioText : frame, () => resolve());
       });
     } finally {
       clearTimeout(timer);
@@ -208,6 +211,19 @@ class ClientSocket implements OutboundSocket {
     this.#wake?.();
   }
 
+  #noteSending(isAudio: boolean): void {
+    if (!isAudio && !this.#dispatched) {
+      this.#awaitsReply = true;
+      if (this.#wake !== null) this.#timeSilence();
+    }
+    if (!isAudio || this.#dispatched) return;
+    this.#dispatched = true;
+    this.#awaitsReply = false;
+    clearTimeout(this.#silence);
+    this.#count();
+    this.#request.onDispatch?.();
+  }
+
   #rearmKeepAlive(): void {
     const { keepAlive } = this.#request;
     clearInterval(this.#keepAlive);
@@ -217,7 +233,7 @@ class ClientSocket implements OutboundSocket {
 
   #timeSilence(): void {
     clearTimeout(this.#silence);
-    if (!this.#awaitsEnd) return;
+    if (!this.#awaitsEnd && !this.#awaitsReply) return;
     this.#silence = setTimeout(() => this.#fail("timeout", null), this.#request.idleTimeoutMs);
   }
 

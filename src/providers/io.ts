@@ -169,12 +169,17 @@ export type WireMessage =
   /** The provider closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
+/** Audio in a text frame, as base64 inside JSON. */
+export interface AudioText {
+  readonly audioText: string;
+}
+
 /** Throws a `ProviderError` of kind `unknown`, `timeout` or `aborted` if it breaks, and `connect` while no audio was sent. */
 export interface WireSocket {
   /** Headers of the upgrade's reply. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame was sent. Only binary frames, which contain audio, count as dispatched. */
-  readonly send: (frame: string | Uint8Array) => Promise<void>;
+  /** Resolves when the frame was sent. Only audio counts as dispatched: binary frames and `AudioText`. */
+  readonly send: (frame: string | Uint8Array | AudioText) => Promise<void>;
   readonly next: () => Promise<WireMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
   readonly awaitEnd: () => void;

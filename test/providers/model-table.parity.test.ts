@@ -33,6 +33,8 @@ const NOT_IN_THE_MATRIX: Readonly<Record<string, string>> = {
   "assemblyai/universal-streaming-english": "as above",
   "assemblyai/universal-streaming-multilingual": "as above",
   "assemblyai/u3-rt-pro": "as above",
+  "openai/gpt-live-transcribe": "as above",
+  "openai/gpt-realtime-whisper": "as above",
   "elevenlabs/scribe_v1": "it had ended before the matrix was made",
 };
 

@@ -124,7 +124,10 @@ const SEGMENT = text(DIARIZED.slice(0, 1));
 const REFUSAL = { error: { message: `${PROVIDER_TEXT} ${CREDENTIAL}`, type: "server_error", code: null } };
 const DEADLINE_MS = 10_000;
 const streaming = (provider: SpeechProvider, all: readonly GoldenModel[]) =>
-  all.filter(({ features }) => features.streaming !== undefined).map((model) => ({ provider, model }));
+  all
+    // Live models speak over a socket.
+    .filter(({ features, path }) => features.streaming !== undefined && !path.endsWith("/realtime"))
+    .map((model) => ({ provider, model }));
 const SUBJECTS = [
   ...streaming(openai, OPENAI_GOLDEN),
   ...streaming(

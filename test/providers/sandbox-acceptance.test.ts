@@ -148,7 +148,7 @@ async function transcribed(
   );
 }
 
-const audioFor = ({ speech }: SpeechTarget): SpeechAudio => (speech.samplesOnly === true ? SAMPLES : AUDIO);
+const audioFor = ({ speech }: SpeechTarget): SpeechAudio => (speech.streamsOnly === true ? SAMPLES : AUDIO);
 
 /** In one piece, or the end of what was streamed, and its pieces of text. */
 async function answerOf(

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { WebSocket } from "ws";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
 import { sandbox } from "../../src/providers/sandbox/sandbox.ts";
@@ -12,11 +13,13 @@ import { PROVIDER_TEXT, STATUSES } from "./suites/failure-suite.ts";
 import type { GoldenModel } from "./suites/fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
+import { OPENAI_LIVE_GOLDEN } from "./golden/openai.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import {
   ASSEMBLYAI,
   DEEPGRAM,
   failure,
+  OPENAI_LIVE,
   provider,
   refusal,
   type Script,
@@ -36,8 +39,10 @@ const startsWith = (prefix: string): readonly GoldenModel[] =>
 const SUBJECTS = [
   ...streaming(deepgram, DEEPGRAM_GOLDEN, DEEPGRAM),
   ...streaming(assemblyai, ASSEMBLYAI_STREAMING_GOLDEN, ASSEMBLYAI),
+  ...streaming(openai, OPENAI_LIVE_GOLDEN, OPENAI_LIVE),
   ...streaming(sandbox, [...startsWith("simulated-speech"), ...startsWith("deepgram/")], DEEPGRAM),
   ...streaming(sandbox, startsWith("assemblyai/"), ASSEMBLYAI),
+  ...streaming(sandbox, [...startsWith("openai/gpt-live-"), ...startsWith("openai/gpt-realtime-")], OPENAI_LIVE),
 ];
 const DEADLINE_MS = 10_000;
 

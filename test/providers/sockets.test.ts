@@ -1,4 +1,4 @@
-// The two socket protocols against every way in which a socket can fail, each with its kind: nothing is dispatched before the first
+// The three socket protocols against every way in which a socket can fail, each with its kind: nothing is dispatched before the first
 // audio, and a transcript without its end is none.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -14,6 +14,7 @@ import {
   BEGIN,
   DEEPGRAM,
   failure,
+  OPENAI_LIVE,
   provider,
   refusal,
   type Script,
@@ -25,7 +26,7 @@ import {
 import { targetOf } from "./suites/subject.ts";
 import { ioFor } from "./suites/wire-suite.ts";
 
-for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
+for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE]) {
   const { kind } = subject.provider;
 
   test(`providers.request-content: ${kind}'s socket gets the plan, the credential and the whole audio, and returns the transcript`, async (t) => {
@@ -42,11 +43,11 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     const [call] = heard;
     assert.ok(call);
     assert.equal(new URL(call.url, url).pathname, `/prefix${subject.path}`);
-    assert.deepEqual([call.authorization, call.bytes], [subject.authorization, 32_000]);
+    assert.deepEqual([call.authorization, call.bytes], [subject.authorization, subject.audioBytes]);
     assert.equal(whole.text, "Hello.");
     assert.deepEqual(
       events.map(({ type }) => type),
-      ["text", "segment"],
+      subject.isPlainText === true ? ["text"] : ["text", "segment"],
     );
     assert.equal(whole.providerSeconds, 1);
     assert.ok(whole.receipts.length > 0 && whole.receipts.every(({ delivered }) => delivered));
@@ -128,7 +129,12 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
   }
 
   test(`providers.socket-refusal: ${kind}'s socket, an end while audio was still to come: unknown`, async (t) => {
-    const { url } = await provider(t, { onAudio: (client) => say(client, subject.messages) });
+    const { url } = await provider(t, {
+      onAudio: (client) => {
+        say(client, subject.messages);
+        client.close(1000);
+      },
+    });
     const spoken = async function* () {
       yield new Uint8Array(3_200);
       yield* nothingYet();

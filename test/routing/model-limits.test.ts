@@ -16,6 +16,8 @@ function lacks(model: SpeechModel, fields: TranscriptionFields, facts: Partial<A
     durationSeconds: 1,
     channels: 1,
     pcmRate: 16_000,
+    // A model that accepts no recordings.
+    ...(model.limits.formats?.length === 0 ? { live: "pcm_s16le" } : {}),
     ...facts,
   };
   const asked = model.streamsOnly === true ? { ...fields, stream: true } : fields;
@@ -77,5 +79,23 @@ test("providers.model-limits: OpenAI's figures are those of its refusals: 1400 s
   const models = providers.get("openai")?.models ?? {};
   assert.equal(models["gpt-4o-transcribe-diarize"]?.limits.maxSeconds, 1400);
   assert.equal(models["gpt-4o-transcribe"]?.limits.maxSeconds, 1500);
-  for (const { limits } of Object.values(models)) assert.equal(limits.maxBytes, 25 * 1024 * 1024 - 64 * 1024);
+  for (const { limits, streamsOnly } of Object.values(models))
+    assert.equal(limits.maxBytes, streamsOnly === true ? undefined : 25 * 1024 * 1024 - 64 * 1024);
+});
+
+test("routing.limits-are-features, providers.model-limits: OpenAI's live models accept no recording, streamed or not", () => {
+  const models = providers.get("openai")?.models ?? {};
+  for (const name of ["gpt-live-transcribe", "gpt-realtime-whisper"]) {
+    const model = models[name];
+    assert.ok(model);
+    const judge = (fields: TranscriptionFields, live?: "pcm_s16le") => {
+      const audio: AudioFacts = { format: "wav", sizeBytes: 1000, durationSeconds: 1, channels: 1, pcmRate: 24_000 };
+      const facts = live === undefined ? audio : { ...audio, live };
+      return judgeTarget(model, requiredFeatures(fields, "transcribe"), facts, { acceptWeak: [], splitLongAudio: true })
+        .missing;
+    };
+    assert.deepEqual(judge({ stream: true }), ["format"]);
+    assert.ok(judge({}).includes("format"));
+    assert.deepEqual(judge({ stream: true }, "pcm_s16le"), []);
+  }
 });

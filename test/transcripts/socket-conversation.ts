@@ -1,4 +1,4 @@
-// How the sockets of Deepgram and AssemblyAI report a conversation, message by message, and a socket that plays messages.
+// How the sockets of Deepgram, AssemblyAI and OpenAI report a conversation, message by message, and a socket that plays messages.
 import type { StreamingIo, WireMessage } from "../../src/providers/io.ts";
 import {
   type Asked,
@@ -96,8 +96,28 @@ export function assemblyAiMessages(conversation: Conversation, { diarization }: 
   ];
 }
 
-/** No other way out is used. */
-export function playing(messages: readonly object[]): Pick<StreamingIo, "connect" | "pause" | "credential" | "retain"> {
+/** One item whose text comes word by word, some words in two pieces, and whole after the commit. */
+export function openAiMessages(conversation: Conversation): readonly object[] {
+  const name = "conversation.item.input_audio_transcription";
+  const text = turnsOf(conversation)
+    .map((each) => each.text)
+    .join(" ");
+  const pieces = text.match(/\s*\S{1,5}/gu) ?? [];
+  return [
+    { type: "session.created", session: { id: "s" } },
+    { type: "session.updated", session: { id: "s" } },
+    ...pieces.map((piece) => ({ type: `${name}.delta`, item_id: "i", content_index: 0, delta: piece })),
+    { type: "conversation.item.added", item: { id: "i" } },
+    { type: "input_audio_buffer.committed", item_id: "i", previous_item_id: null },
+    { type: `${name}.completed`, item_id: "i", content_index: 0, transcript: text },
+  ];
+}
+
+/** No other way out is used. The last messages are the answer to the end of the audio. */
+export function playing(
+  messages: readonly object[],
+  last = 1,
+): Pick<StreamingIo, "connect" | "pause" | "credential" | "retain"> {
   const left = messages.map((message): WireMessage => ({ kind: "text", text: JSON.stringify(message) }));
   const asked = Promise.withResolvers<void>();
   return {
@@ -108,8 +128,7 @@ export function playing(messages: readonly object[]): Pick<StreamingIo, "connect
       headers: {},
       send: async () => undefined,
       next: async () => {
-        // The last word is the answer to all of it.
-        if (left.length === 1) await asked.promise;
+        if (left.length <= last) await asked.promise;
         return left.shift() ?? { kind: "close", code: 1000, reason: "", dispatched: true };
       },
       awaitEnd: () => asked.resolve(),

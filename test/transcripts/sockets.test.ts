@@ -4,13 +4,14 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
+import { openai } from "../../src/providers/openai/openai.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
 import type { SpeechEvent, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
 import { type Asked, type Conversation, conversations } from "./conversation.ts";
 import { catalogued, keepsInvariants, RUNS, SEED, type Teller } from "./invariants.ts";
-import { assemblyAiMessages, deepgramMessages, playing } from "./socket-conversation.ts";
-import { anything, speakersAndTimes } from "./wishes.ts";
+import { assemblyAiMessages, deepgramMessages, openAiMessages, playing } from "./socket-conversation.ts";
+import { anything, plainText, speakersAndTimes } from "./wishes.ts";
 
 type Messages = (conversation: Conversation, asked: Asked) => readonly object[];
 
@@ -19,7 +20,8 @@ async function readAll(provider: SpeechProvider, plan: SpeechPlan, messages: rea
   assert.ok(provider.stream);
   const audio = audioFixture({ samplesPerSecond: 16_000 });
   const pieces: SpeechEvent[] = [];
-  for await (const event of provider.stream(plan, audio, playing(messages) as StreamingIo)) {
+  const io = playing(messages, provider.kind === "openai" ? 2 : 1) as StreamingIo;
+  for await (const event of provider.stream(plan, audio, io)) {
     if (event.type === "end") return { pieces, body: event.raw.body as object };
     pieces.push(event);
   }
@@ -51,6 +53,7 @@ const MODELS: readonly (readonly [Teller, Messages])[] = [
     }),
     assemblyAiMessages,
   ],
+  [overSocket(openai, "gpt-live-transcribe", openAiMessages, { maxChannels: 1, wishes: plainText }), openAiMessages],
 ];
 
 for (const [teller, messages] of MODELS) {
@@ -60,7 +63,9 @@ for (const [teller, messages] of MODELS) {
     const { provider, model, speech } = teller;
     await fc.assert(
       fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, diarization) => {
-        const request = requestFor(speech, { stream: true, segments: true, words: true, diarization });
+        const hasTimes = speech.features["timestamps.word"] !== undefined;
+        const features = hasTimes ? { segments: true, words: true, diarization } : {};
+        const request = requestFor(speech, { stream: true, ...features });
         const target = { model, speech, settings: {} };
         const planned = provider.plan(request, target);
         assert.ok(planned.ok);

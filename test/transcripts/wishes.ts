@@ -37,3 +37,8 @@ export const speakersAndTimes: fc.Arbitrary<TranscriptionFields> = fc.record(
   { timestamps, response_format: format, diarization: fc.boolean() },
   optional,
 );
+/** Neither times nor speakers. */
+export const plainText: fc.Arbitrary<TranscriptionFields> = fc.record(
+  { response_format: fc.constantFrom("json", "text") },
+  optional,
+);

@@ -5,8 +5,17 @@ import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import { normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { type Dialect } from "./openai-audio-dialects.ts";
 import { streamAudio } from "./openai-audio-stream.ts";
+import { liveFamily, openAiLiveModels } from "./openai-live-models.ts";
+import { normaliseOpenAiLive, planOpenAiLive, streamOpenAiLive } from "./openai-live.ts";
 import type { ModelLife } from "../model-life.ts";
-import type { CataloguedSpeechModel, SpeechModel, SpeechProvider, SpeechTarget } from "../provider.ts";
+import type {
+  CataloguedSpeechModel,
+  PlanResult,
+  SpeechModel,
+  SpeechProvider,
+  SpeechRequest,
+  SpeechTarget,
+} from "../provider.ts";
 
 /** The limit of 26,214,400 applies to the whole multipart body: 64 KiB are reserved for the other fields. */
 const MAX_BYTES = 26_214_400 - 65_536;
@@ -72,7 +81,7 @@ const GPT_TRANSCRIBE: SpeechModel = {
 
 const SDK = "npm openai@7.57.0, audio.ts";
 
-/** Notice of 2026-08-26 (second-hand). The live successor gpt-live-transcribe needs a socket that this adapter does not speak. */
+/** Notice of 2026-08-26 (second-hand). It also names gpt-live-transcribe, which accepts live audio and no files. */
 function endingLife(lacks: readonly Feature[]): ModelLife {
   return {
     verifiedOn: "2026-11-13",
@@ -98,6 +107,7 @@ const MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
   },
   "gpt-4o-transcribe-diarize": { ...GPT_4O_DIARIZE, life: endingLife(["diarization", "timestamps.segment"]) },
   "whisper-1": { ...WHISPER_1, life: endingLife(["timestamps.word", "timestamps.segment", "translation"]) },
+  ...openAiLiveModels(LANGUAGES),
 };
 
 /** whisper-1, and the default for other servers with OpenAI's protocol. */
@@ -174,11 +184,22 @@ export const openai: SpeechProvider = {
   settings,
   configured: configureModel,
   defaultBaseUrl: "https://api.openai.com/v1",
-  plan: (request, target) => planAudio(request, target, dialectOf(target)),
+  plan: (request, target) => (isLive(target) ? planOpenAiLive : planForFiles)(request, target),
   transcribe: transcribeAudio,
-  stream: streamAudio,
-  normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
+  stream: (plan, audio, io) => (plan.kind === "json" ? streamOpenAiLive : streamAudio)(plan, audio, io),
+  normalise: (raw, request, target, audio) =>
+    isLive(target)
+      ? normaliseOpenAiLive(raw, request, target, audio)
+      : normaliseAudio(raw, request, target, audio, dialectOf(target)),
 };
+
+function isLive({ model }: SpeechTarget): boolean {
+  return liveFamily(model) !== null;
+}
+
+function planForFiles(request: SpeechRequest, target: SpeechTarget): PlanResult {
+  return planAudio(request, target, dialectOf(target));
+}
 
 /** By name, including dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) that a configuration declares. */
 function dialectOf(target: SpeechTarget): Dialect {

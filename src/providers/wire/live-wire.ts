@@ -2,6 +2,7 @@
 // and invalid JSON are failures, and an error of the audio source is thrown unchanged.
 import { z } from "zod";
 import {
+  type AudioText,
   ProviderError,
   type SocketRequest,
   type StreamingIo,
@@ -21,6 +22,8 @@ export interface LiveReader {
   isWarning?(message: unknown): boolean;
   /** Maps an error message to its failure, if the protocol has its own error codes. */
   failure?(message: unknown): ProviderError | null;
+  /** Characters that are kept until the end, so that memory is reserved for them. Absent: the messages with segments. */
+  keptCharacters?(message: unknown): number;
   /** May throw a `ProviderError`. */
   read(message: unknown): readonly Exclude<SpeechEvent, { type: "end" }>[];
   /** The body that a buffered reply would have had. Null until there is a regular end. */
@@ -31,17 +34,22 @@ export interface LiveReader {
 
 export interface LiveExchange {
   readonly request: SocketRequest;
+  /** Configures the session, for protocols that do not do that in the query. Sent before the first frame. */
+  readonly opening?: string;
   /** Read once the socket is open. Its last frames request the end. */
-  readonly frames: () => AsyncIterable<string | Uint8Array>;
+  readonly frames: () => AsyncIterable<LiveFrame>;
   readonly reader: LiveReader;
 }
 
+/** A string contains no audio. */
+export type LiveFrame = string | Uint8Array | AudioText;
+
 export async function* streamOverSocket(
-  { request, frames, reader }: LiveExchange,
+  { request, opening, frames, reader }: LiveExchange,
   io: StreamingIo,
 ): AsyncGenerator<SpeechEvent> {
   const socket = await io.connect(request);
-  const feeding = feed(socket, frames());
+  const feeding = feed(socket, opening, frames());
   try {
     while (reader.end() === null) {
       const message = await feeding.orBroken(socket.next());
@@ -57,7 +65,9 @@ export async function* streamOverSocket(
       if (failure !== null) throw failure;
       const events = reader.read(body);
       // Other text is an interim result, which the next message replaces.
-      if (events.some(({ type }) => type === "segment")) await io.retain(message.text.length);
+      const isResult = events.some(({ type }) => type === "segment");
+      const kept = reader.keptCharacters?.(body) ?? (isResult ? message.text.length : 0);
+      if (kept > 0) await io.retain(kept);
       yield* events;
       // The provider ended before all audio was sent, so its transcript is incomplete.
       if (reader.end() !== null && !feeding.hasAsked()) throw new ProviderError("unknown", { reason: "early_end" });
@@ -86,16 +96,17 @@ interface Feeding {
   stop(): void;
 }
 
-function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): Feeding {
+function feed(socket: WireSocket, opening: string | undefined, frames: AsyncIterable<LiveFrame>): Feeding {
   let isStopped = false;
   let hasAsked = false;
   const failure = Promise.withResolvers<never>();
   // Reported through `orBroken`. This handler only prevents an unhandled rejection.
   failure.promise.catch(() => undefined);
   const run = async (): Promise<void> => {
+    if (opening !== undefined && !(await sendFrame(socket, opening))) return;
     for await (const frame of frames) {
       if (isStopped) return;
-      // Only audio is binary. Set before the frame is sent, because the answer may arrive before `send` resolves.
+      // Only the request for the end has no audio. Set before the frame is sent, because the answer may arrive before `send` resolves.
       if (typeof frame === "string") hasAsked = true;
       // `next` reports what happened to the connection, after the messages that preceded it.
       if (!(await sendFrame(socket, frame))) return;
@@ -115,7 +126,7 @@ function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): F
   };
 }
 
-async function sendFrame(socket: WireSocket, frame: string | Uint8Array): Promise<boolean> {
+async function sendFrame(socket: WireSocket, frame: LiveFrame): Promise<boolean> {
   try {
     await socket.send(frame);
     return true;

@@ -98,6 +98,44 @@ const GPT_TRANSCRIBE: GoldenModel = {
   },
 };
 
+/** The session of the Realtime API, each value as JSON (guide to realtime transcription and npm openai@7.57.0). */
+function live(
+  model: string,
+  features: GoldenModel["features"],
+  preferences: Pick<GoldenModel["preferences"], "prompt" | "language">,
+): GoldenModel {
+  return {
+    model,
+    path: "/realtime",
+    base: [
+      ["type", '"transcription"'],
+      ["audio.input.format.type", '"audio/pcm"'],
+      ["audio.input.format.rate", "24000"],
+      ["audio.input.transcription.model", JSON.stringify(model)],
+      ["audio.input.turn_detection", "null"],
+    ],
+    features: { streaming: {}, ...features },
+    preferences: { detect_language: "dropped", speaker_count_hint: "dropped", smart_formatting: {}, ...preferences },
+  };
+}
+
+export const OPENAI_LIVE_GOLDEN: readonly GoldenModel[] = [
+  live(
+    "gpt-live-transcribe",
+    { keyterms: { added: [["audio.input.transcription.keywords", '["Patchbay","Zürich"]']] } },
+    {
+      prompt: { added: [["audio.input.transcription.prompt", '"A call about invoices."']] },
+      // Never together with the older `language`.
+      language: { added: [["audio.input.transcription.languages", '["pt"]']] },
+    },
+  ),
+  live(
+    "gpt-realtime-whisper",
+    {},
+    { prompt: "dropped", language: { added: [["audio.input.transcription.language", '"pt"']] } },
+  ),
+];
+
 export const OPENAI_GOLDEN: readonly GoldenModel[] = [
   WHISPER_1,
   gpt4o("gpt-4o-transcribe"),
@@ -107,4 +145,5 @@ export const OPENAI_GOLDEN: readonly GoldenModel[] = [
   gpt4o("gpt-4o-mini-transcribe-2025-12-15"),
   gpt4o("gpt-4o-mini-transcribe-2025-03-20"),
   DIARIZE_KNOWN,
+  ...OPENAI_LIVE_GOLDEN,
 ];

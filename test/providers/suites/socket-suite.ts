@@ -6,14 +6,17 @@ import type { Duplex } from "node:stream";
 import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { type WebSocket, WebSocketServer } from "ws";
+import { z } from "zod";
 import { assemblyai } from "../../../src/providers/assemblyai/assemblyai.ts";
 import { deepgram } from "../../../src/providers/deepgram/deepgram.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
+import { openai } from "../../../src/providers/openai/openai.ts";
 import type { SpeechAudio, SpeechEvent, SpeechProvider, SpeechRequest } from "../../../src/providers/provider.ts";
 import { assertSaysNothing, PROVIDER_TEXT } from "./failure-suite.ts";
 import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "../golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "../golden/deepgram.ts";
+import { OPENAI_LIVE_GOLDEN } from "../golden/openai.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
 
@@ -26,6 +29,10 @@ export interface Subject {
   readonly finish: object;
   /** A whole conversation's messages. */
   readonly messages: readonly object[];
+  /** Bytes that it sends of `AUDIO`. */
+  readonly audioBytes: number;
+  /** Its answers have no times, and so no segments. */
+  readonly isPlainText?: true;
   readonly refusal: object;
 }
 
@@ -47,6 +54,7 @@ export const DEEPGRAM: Subject = {
     },
     { type: "Metadata", request_id: "r-1", duration: 1, channels: 1 },
   ],
+  audioBytes: 32_000,
   refusal: { err_code: "some_code", err_msg: `${PROVIDER_TEXT} ${CREDENTIAL}` },
 };
 export const turn = (more: object) => ({
@@ -67,7 +75,38 @@ export const ASSEMBLYAI: Subject = {
   authorization: CREDENTIAL,
   finish: { type: "Terminate" },
   messages: [BEGIN, turn({}), TERMINATION],
+  audioBytes: 32_000,
   refusal: { error: `${PROVIDER_TEXT} ${CREDENTIAL}` },
+};
+
+const TRANSCRIPTION = "conversation.item.input_audio_transcription";
+export const committed = (item: string) => ({ type: "input_audio_buffer.committed", event_id: "e", item_id: item });
+export const delta = (item: string, text: string) => ({
+  type: `${TRANSCRIPTION}.delta`,
+  event_id: "e",
+  item_id: item,
+  content_index: 0,
+  delta: text,
+});
+export const completed = (item: string, transcript: string) => ({
+  type: `${TRANSCRIPTION}.completed`,
+  event_id: "e",
+  item_id: item,
+  content_index: 0,
+  transcript,
+  usage: { type: "duration", seconds: 1 },
+});
+export const OPENAI_LIVE: Subject = {
+  provider: openai,
+  golden: OPENAI_LIVE_GOLDEN[0],
+  path: "/realtime",
+  authorization: `Bearer ${CREDENTIAL}`,
+  finish: { type: "input_audio_buffer.commit" },
+  messages: [delta("i-1", "Hello."), committed("i-1"), completed("i-1", "Hello.")],
+  // Every two samples become three.
+  audioBytes: 48_000,
+  isPlainText: true,
+  refusal: { error: { message: `${PROVIDER_TEXT} ${CREDENTIAL}`, code: "some_code" } },
 };
 
 /** A second of samples. */
@@ -83,6 +122,8 @@ export interface Script {
   /** In the place of the upgrade. */
   readonly refuse?: (socket: Duplex, request: IncomingMessage) => void;
   readonly onOpen?: (client: WebSocket) => void;
+  /** In the place of the acceptance of a configuration. */
+  readonly onSession?: (client: WebSocket) => void;
   readonly onAudio?: (client: WebSocket) => void;
   readonly onFinish?: (client: WebSocket, message: unknown) => void;
 }
@@ -91,7 +132,15 @@ interface Heard {
   readonly url: string;
   readonly authorization: string | undefined;
   bytes: number;
+  /** Configurations of the session. */
+  readonly sessions: unknown[];
 }
+
+/** OpenAI's configuration, and its audio in text. */
+const openAiFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("session.update"), session: z.unknown() }),
+  z.object({ type: z.literal("input_audio_buffer.append"), audio: z.base64() }),
+]);
 
 export async function provider(
   t: TestContext,
@@ -104,15 +153,23 @@ export async function provider(
   server.on("upgrade", (request, socket, head) => {
     raw.add(socket);
     socket.on("error", () => undefined);
-    const call: Heard = { url: request.url ?? "", authorization: request.headers.authorization, bytes: 0 };
+    const { authorization } = request.headers;
+    const call: Heard = { url: request.url ?? "", authorization, bytes: 0, sessions: [] };
     heard.push(call);
     const script = typeof played === "function" ? played() : played;
     if (script.refuse !== undefined) return script.refuse(socket, request);
     sockets.handleUpgrade(request, socket, head, (client) => {
       script.onOpen?.(client);
       client.on("message", (data: Buffer, isBinary) => {
-        if (!isBinary) return script.onFinish?.(client, JSON.parse(data.toString()));
-        call.bytes += data.byteLength;
+        const text: unknown = isBinary ? null : JSON.parse(data.toString());
+        const frame = openAiFrame.safeParse(text).data;
+        if (frame?.type === "session.update") {
+          call.sessions.push(frame.session);
+          if (script.onSession !== undefined) return script.onSession(client);
+          return say(client, [{ type: "session.updated", event_id: "e", session: { id: "s-1" } }]);
+        }
+        if (!isBinary && frame === undefined) return script.onFinish?.(client, text);
+        call.bytes += frame === undefined ? data.byteLength : Buffer.from(frame.audio, "base64").byteLength;
         script.onAudio?.(client);
       });
     });
