@@ -1,5 +1,6 @@
 // One sentence about a retirement, for API, console, CLI, `doctor` and alerts [retirement.message]. Pure.
 import { daysUntil } from "../../providers/life-status.ts";
+import { dataPolicyKey, type RequiredDataPolicy } from "../../routing/data-policy.ts";
 import type { Target } from "../../routing/types.ts";
 import { LANGUAGE, type RouteLoss } from "./find-losses.ts";
 import { CHAT, OTHER_LANGUAGES, TRANSCRIPTION, UNSPECIFIED } from "./probes.ts";
@@ -7,6 +8,7 @@ import { redirectOf } from "./route-on-day.ts";
 
 type Described = Pick<RouteLoss, "kind" | "date" | "evidence" | "feature" | "languages" | "targets"> & {
   readonly route: { readonly id: string };
+  readonly dataPolicy?: RequiredDataPolicy | null;
 };
 
 export function retirementText(retirement: Described, nowMs: number): string {
@@ -20,13 +22,18 @@ export function retirementText(retirement: Described, nowMs: number): string {
     return `${isPast ? "Since" : "From"} ${date} another model answers targets of route \`${route.id}\`: ${answered.join(", ")}.${note}`;
   }
   const lost = isPast ? `Since ${date} route \`${route.id}\` cannot` : `On ${date} route \`${route.id}\` can no longer`;
-  return `${lost} ${abilityText(retirement)}: ${reasonText(targets, date, isPast)}.${note}`;
+  return `${lost} ${abilityText(retirement)}${policyText(retirement)}: ${reasonText(targets, date, isPast)}.${note}`;
 }
 
 function abilityText({ feature, languages }: Described): string {
   if (feature === CHAT) return "chat";
   const within = languages === null ? "" : ` ${languagesText(languages)}`;
   return feature === TRANSCRIPTION || feature === LANGUAGE ? `transcribe${within}` : `deliver ${feature}${within}`;
+}
+
+function policyText({ dataPolicy }: Described): string {
+  const key = dataPolicyKey(dataPolicy);
+  return key === null ? "" : ` with the data policy ${key.replaceAll(",", ", ")}`;
 }
 
 const MOST_LANGUAGES = 10;
