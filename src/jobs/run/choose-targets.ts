@@ -45,7 +45,11 @@ export function judgeTargets(
       return unavailability?.kind === "retired" && target.position === running ? null : unavailability;
     },
   );
-  return candidates;
+  return candidates.map((candidate) => {
+    if (candidate.target.position !== running) return candidate;
+    const { dataPolicy: _, ...polled } = candidate;
+    return polled;
+  });
 }
 
 /** Of the target whose run is with the provider already and is only polled. Null: there is none. */
