@@ -271,7 +271,7 @@ test("alerts.disk-low: a disk below the limit is reported by machine and directo
   ]);
 });
 
-test("alerts.model-substitution: observed pairs are reported by account and models with their calls, once each; test keys are not", async () => {
+test("alerts.model-substitution: substitutions are reported by account and asked model with their calls, once each; test keys are not", async () => {
   const source = createSubstitutionSource(() => NOW);
   const other = await makeTenant(database);
   const seen = {
@@ -293,15 +293,15 @@ test("alerts.model-substitution: observed pairs are reported by account and mode
   assert.deepEqual(
     alerts.map(({ cause, workspace, summary, details }) => [cause, workspace?.slug ?? null, summary, details["calls"]]),
     [
-      ["model_substitution/gm/gemini-2/gemini-3", tenant.workspaceId, "gm answered gemini-2 with gemini-3.", 2],
+      ["model_substitution/gm/gemini-2", tenant.workspaceId, "gm answered gemini-2 with gemini-3.", 2],
       [
-        "model_substitution/gm/gemini-1/gemini-3",
+        "model_substitution/gm/gemini-1",
         tenant.workspaceId,
         "gm answered gemini-1 with gemini-3. The answer was withheld.",
         1,
       ],
       [
-        `model_substitution/${tenant.workspaceId}/gm/gemini-2/gemini-3`,
+        `model_substitution/${tenant.workspaceId}/gm/gemini-2`,
         tenant.workspaceId,
         "gm answered gemini-2 with gemini-3.",
         1,
@@ -309,6 +309,13 @@ test("alerts.model-substitution: observed pairs are reported by account and mode
     ],
   );
   assert.deepEqual(await read(), []);
-  for (let pair = 0; pair < 1_010; pair += 1) source.observe({ ...seen, answered: `m${pair}` });
-  assert.equal((await read()).length, 1_000, "a provider that answers by ever new names fills no memory");
+  for (let call = 0; call < 1_010; call += 1) source.observe({ ...seen, answered: `m${call}` });
+  const [one, ...more] = await read();
+  assert.deepEqual(
+    [one?.summary, one?.details["calls"], more],
+    ["gm answered gemini-2 with m0 and other models.", 1_010, []],
+    "a provider that answers by ever new names is one alert",
+  );
+  for (let model = 0; model < 1_010; model += 1) source.observe({ ...seen, asked: `m${model}` });
+  assert.equal((await read()).length, 1_000);
 });
