@@ -18,7 +18,7 @@ const modelClock = () => new Date(nowIso);
 const gateway = await startGateway({ file, modelClock, works: false });
 after(() => gateway.close());
 
-test("routing.model-retired: a job whose run is with the provider is polled to its end, although the model has ended since", async () => {
+test("routing.model-retired: a job whose run is with the provider is polled to its end, although the model has ended since", async (t) => {
   const { origin, sandbox } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const first = await startGateway({ file, modelClock, existing: gateway });
@@ -29,7 +29,8 @@ test("routing.model-retired: a job whose run is with the provider is polled to i
   const paid = paidCalls(sandbox);
   nowIso = "2026-09-02T00:00:00Z";
   const second = await startGateway({ file, modelClock, existing: gateway });
-  const done = await ended(origin, id).finally(() => second.close());
+  t.after(() => second.close());
+  const done = await ended(origin, id);
   assert.equal(done.status, "succeeded", JSON.stringify(done.error));
   assert.equal(paidCalls(sandbox), paid, "no other target was called");
   assert.ok(sandbox.calls.every(({ wire }) => wire === "assemblyai"));

@@ -7,7 +7,7 @@ const WINDOW = 12;
 /** Of a script whose characters are whole words or syllables. */
 const WIDE_WINDOW = 4;
 const MIN_SHORT = 3;
-/** A rest between two quotations that is shorter belongs to them: a secret in a quotation was removed before. */
+/** A shorter part between two quotations belongs to them: a secret in a quotation was removed before. */
 const MAX_GAP = 24;
 /** Compared in 30 to 40 ms, once for a failed call. */
 const MAX_TEXT_CHARACTERS = 500_000;
@@ -155,7 +155,7 @@ function eachWindow(
   }
 }
 
-/** A text that is shorter than a window, wherever it stands as whole words. */
+/** A text that is shorter than a window, wherever it occurs as whole words. */
 function coverShortTexts(
   message: string,
   said: Letters,
