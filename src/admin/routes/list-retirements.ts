@@ -9,7 +9,6 @@ import { readRetirements } from "../../gateway/retirement/read-retirements.ts";
 import { createTickBudget } from "../../lib/concurrency/tick-budget.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { daysUntil } from "../../providers/life-status.ts";
-import { dataPolicyKey } from "../../routing/data-policy.ts";
 import type { Database } from "../../storage/database.ts";
 import type { Page, PageRequest } from "../services.ts";
 
@@ -65,7 +64,7 @@ function view(services: ProposalServices, retirement: Retirement, nowMs: number)
     feature: retirement.feature,
     features: [...retirement.features],
     languages: retirement.languages === null ? null : [...retirement.languages],
-    data_policy: dataPolicyKey(retirement.dataPolicy),
+    data_policy: retirement.dataPolicy,
     targets: retirement.targets.map((target) => ({ ...named(target), ...endOf(target, date) })),
     purposes: retirement.purposes.map(({ label, isRefused }) => ({ purpose: label, refused: isRefused })),
     apps: apps

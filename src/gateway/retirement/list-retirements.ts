@@ -17,8 +17,8 @@ export interface Retirement extends RouteLoss {
   readonly view: View;
   /** With the data policy by which it was judged. */
   readonly route: Route;
-  /** Only requests with this data policy lose it, which apps and purposes require. Null: it is no more than the route requires. */
-  readonly dataPolicy: RequiredDataPolicy | null;
+  /** Only requests with this data policy lose it, which apps and purposes require: `training=never`. Null: it is no more than the route requires. */
+  readonly dataPolicy: string | null;
   readonly isSharedRoute: boolean;
   readonly purposes: readonly AffectedPurpose[];
   readonly apps: readonly AffectedApp[];
@@ -110,10 +110,8 @@ function isOwnRoute(directory: Directory, { scope }: View, id: string): boolean 
 }
 
 /** A route with one of the data policies that apply to its requests. */
-interface PolicyRoute {
+interface PolicyRoute extends Pick<Retirement, "dataPolicy"> {
   readonly route: Route;
-  /** Null: no more than the route itself requires. */
-  readonly dataPolicy: RequiredDataPolicy | null;
 }
 
 /** The route by itself first, then with each other data policy of its apps and purposes [retirement.data-policy]. */
@@ -126,7 +124,10 @@ function withPolicies(directory: Directory, group: Group, route: Route): readonl
   byKey.delete(dataPolicyKey(route.dataPolicy));
   return [
     { route, dataPolicy: null },
-    ...[...byKey.values()].map((dataPolicy) => ({ route: { ...route, dataPolicy }, dataPolicy })),
+    ...[...byKey.values()].map((dataPolicy) => ({
+      route: { ...route, dataPolicy },
+      dataPolicy: dataPolicyKey(dataPolicy),
+    })),
   ];
 }
 
@@ -227,16 +228,15 @@ function idOf(
   { date, feature, evidence }: RouteLoss,
   { id }: Route,
   workspace: WorkspaceId | null,
-  dataPolicy: RequiredDataPolicy | null,
+  dataPolicy: string | null,
 ): string {
-  const key = dataPolicyKey(dataPolicy);
   return [
     date,
     workspace ?? PLATFORM,
     id,
     feature,
     ...(evidence === "vendor" ? [] : [evidence]),
-    ...(key === null ? [] : [`data_policy(${key})`]),
+    ...(dataPolicy === null ? [] : [`data_policy(${dataPolicy})`]),
   ].join("/");
 }
 

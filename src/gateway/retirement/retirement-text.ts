@@ -1,6 +1,5 @@
 // One sentence about a retirement, for API, console, CLI, `doctor` and alerts [retirement.message]. Pure.
 import { daysUntil } from "../../providers/life-status.ts";
-import { dataPolicyKey, type RequiredDataPolicy } from "../../routing/data-policy.ts";
 import type { Target } from "../../routing/types.ts";
 import { LANGUAGE, type RouteLoss } from "./find-losses.ts";
 import { CHAT, OTHER_LANGUAGES, TRANSCRIPTION, UNSPECIFIED } from "./probes.ts";
@@ -8,7 +7,7 @@ import { redirectOf } from "./route-on-day.ts";
 
 type Described = Pick<RouteLoss, "kind" | "date" | "evidence" | "feature" | "languages" | "targets"> & {
   readonly route: { readonly id: string };
-  readonly dataPolicy?: RequiredDataPolicy | null;
+  readonly dataPolicy: string | null;
 };
 
 export function retirementText(retirement: Described, nowMs: number): string {
@@ -32,8 +31,7 @@ function abilityText({ feature, languages }: Described): string {
 }
 
 function policyText({ dataPolicy }: Described): string {
-  const key = dataPolicyKey(dataPolicy);
-  return key === null ? "" : ` with the data policy ${key.replaceAll(",", ", ")}`;
+  return dataPolicy === null ? "" : ` with the data policy ${dataPolicy.replaceAll(",", ", ")}`;
 }
 
 const MOST_LANGUAGES = 10;
