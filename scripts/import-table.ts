@@ -95,6 +95,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
     "config/configuration.ts",
     "directory/account-key.ts",
     "directory/snapshot.ts",
+    "gateway/calls/circuit-name.ts",
     "gateway/calls/observer.ts",
     "gateway/request-record.ts",
     "gateway/retirement",

@@ -1,5 +1,5 @@
-// Delivers recorded alerts: claims one at a time per destination, posts it signed, and records the outcome [alerts.retries]. Called periodically by every
-// process. A destination that fails delays no other [alerts.isolation].
+// Delivers recorded alerts: claims one at a time per destination, posts it signed, and records the outcome [alerts.retries]. Started periodically by every
+// process. A destination that fails or is slow delays no other, because no start waits for it [alerts.isolation].
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { bypassRls } from "../storage/system.ts";
 import { attemptDelivery, isGone, isThrottled } from "../webhooks/attempt.ts";
@@ -17,34 +17,59 @@ import {
 
 /** The first five delays of webhooks: the last attempt is made after two and a half hours. An older alert is no longer news. */
 export const MAX_ATTEMPTS = 5;
-/** Of one call, so that a long backlog does not keep a stopping process. */
+/** Of one start, so that a long backlog gives way to other destinations. */
 const MAX_PER_DESTINATION = 50;
 const DESTINATIONS_AT_ONCE = 16;
 const GIVEN_UP = "an alert was given up";
 
-export async function deliverAlerts(services: AlertServices, stopping?: AbortSignal): Promise<void> {
-  const { db } = bypassRls(services.database, "claim");
-  const byId = new Map(services.destinations.map((each) => [each.id, each]));
-  const due = await listDueDestinations(db, [...byId.keys()]);
-  const semaphore = createKeyedSemaphore({ total: DESTINATIONS_AT_ONCE, perKind: DESTINATIONS_AT_ONCE });
-  const signal = stopping ?? new AbortController().signal;
-  const destinations = due.flatMap((id) => byId.get(id) ?? []);
-  await Promise.all(
-    destinations.map(async (destination) => {
-      try {
-        await semaphore.run("destination", signal, () => drain(services, destination, signal));
-      } catch (error) {
-        if (!signal.aborted)
-          services.logger.error(
-            { task: "deliver alerts", subject: destination.place, err: error },
-            "could not deliver",
-          );
-      }
-    }),
-  );
+export interface AlertDelivery {
+  /** Starts with what is due, except at destinations with a delivery in progress. Does not wait for any of them. */
+  readonly start: (stopping: AbortSignal) => Promise<void>;
+  /** Resolves when nothing is in progress. */
+  readonly settled: () => Promise<void>;
 }
 
-/** Ends with the first failure: the next call continues. */
+export function createAlertDelivery(services: AlertServices): AlertDelivery {
+  const byId = new Map(services.destinations.map((each) => [each.id, each]));
+  const semaphore = createKeyedSemaphore({ total: DESTINATIONS_AT_ONCE, perKind: DESTINATIONS_AT_ONCE });
+  const inProgress = new Map<string, Promise<void>>();
+  const deliverTo = async (destination: Destination, signal: AbortSignal): Promise<void> => {
+    try {
+      await semaphore.run("destination", signal, () => drain(services, destination, signal));
+    } catch (error) {
+      if (!signal.aborted)
+        services.logger.error({ task: "deliver alerts", subject: destination.place, err: error }, "could not deliver");
+    } finally {
+      inProgress.delete(destination.id);
+    }
+  };
+  return {
+    start: async (stopping) => {
+      const { db } = bypassRls(services.database, "claim");
+      const idle = [...byId.keys()].filter((id) => !inProgress.has(id));
+      for (const id of await listDueDestinations(db, idle)) {
+        const destination = byId.get(id);
+        if (destination !== undefined && !inProgress.has(id) && !stopping.aborted)
+          inProgress.set(id, deliverTo(destination, stopping));
+      }
+    },
+    settled: async () => {
+      while (inProgress.size > 0) await Promise.all(inProgress.values());
+    },
+  };
+}
+
+/** Delivers what is due, and waits for it. */
+export async function deliverAlerts(
+  services: AlertServices,
+  stopping: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const delivery = createAlertDelivery(services);
+  await delivery.start(stopping);
+  await delivery.settled();
+}
+
+/** Ends with the first failure: the next start continues. */
 async function drain(services: AlertServices, destination: Destination, signal: AbortSignal): Promise<void> {
   const { db } = bypassRls(services.database, "claim");
   for (let made = 0; made < MAX_PER_DESTINATION && !signal.aborted; made += 1) {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Alert } from "../alerts/alert.ts";
-import { deliverAlerts } from "../alerts/deliver.ts";
+import { createAlertDelivery, deliverAlerts } from "../alerts/deliver.ts";
 import { alertDestinations } from "../alerts/destinations.ts";
 import { raiseAlerts } from "../alerts/raise.ts";
 import type { AlertServices } from "../alerts/services.ts";
@@ -89,16 +89,17 @@ export function openAlerts(options: OpenAlertsOptions): Alerts {
     services.destinations.some((destination) => events.some((event) => destination.events.has(event)));
   const sources = sourcesOf(options, budgets, substitutions).filter(isWanted);
   const purge = createPeriodicTask(PURGE_MS, logger, "purge alerts", (stopping) => sweepAlerts(database, stopping));
-  const delivery =
+  const delivery = createAlertDelivery(services);
+  const delivering =
     services.destinations.length === 0
       ? null
-      : createPeriodicTask(DELIVER_MS, logger, "deliver alerts", (stopping) => deliverAlerts(services, stopping));
+      : createPeriodicTask(DELIVER_MS, logger, "deliver alerts", (stopping) => delivery.start(stopping));
   const look = async ({ read }: Source): Promise<void> => {
-    if ((await raiseAlerts(services, await read())) > 0) delivery?.runNow();
+    if ((await raiseAlerts(services, await read())) > 0) delivering?.runNow();
   };
   const tasks: readonly PeriodicTask[] = [
     ...sources.map((source) => createPeriodicTask(source.periodMs, logger, source.what, () => look(source))),
-    ...(delivery === null ? [] : [delivery]),
+    ...(delivering === null ? [] : [delivering]),
     purge,
   ];
   const wantsBudgets = sources.some(({ events }) => events.includes("budget_exhausted"));
@@ -112,10 +113,12 @@ export function openAlerts(options: OpenAlertsOptions): Alerts {
     },
     runNow: async () => {
       for (const source of sources) await look(source);
+      await delivery.settled();
       await deliverAlerts(services);
     },
     stop: async () => {
       await Promise.all(tasks.map((task) => task.stop()));
+      await delivery.settled();
     },
   };
 }

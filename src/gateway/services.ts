@@ -76,7 +76,7 @@ export interface GatewayServices {
   /** The URL at which the sandbox speaks this provider's wire format. Targets of test keys are called there. */
   readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string;
   readonly now: () => Date;
-  /** The clock by which models retire, which tests set apart, so that none of them depends on the day on which it runs. */
+  /** The clock by which models retire. Tests set it separately, so that none depends on the current day. */
   readonly modelClock: () => Date;
   readonly logger: Logger;
 }

@@ -49,11 +49,15 @@ function failures(attempts: readonly RecordedAttemptView[]): readonly string[] {
 function otherModels(attempts: readonly RecordedAttemptView[]): readonly string[] {
   return attempts.flatMap((attempt) =>
     attempt.receipts.flatMap(({ feature, delivered, answered }) =>
-      feature === "model" && !delivered
-        ? [`${capital(nameOf(attempt))} answered with ${answered ?? "another model"}.`]
-        : [],
+      feature === "model" && !delivered ? [`${capital(nameOf(attempt))} ${modelText(attempt, answered)}.`] : [],
     ),
   );
+}
+
+/** Where names are hidden, a name that is not shown may not have been reported either. */
+function modelText({ model }: RecordedAttemptView, answered: string | undefined): string {
+  if (answered !== undefined) return `answered with ${answered}`;
+  return model === undefined ? "answered with another model or reported none" : "reported no model";
 }
 
 function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly string[] {

@@ -48,6 +48,18 @@ function both(one: RequiredDataPolicy, other: RequiredDataPolicy): RequiredDataP
   };
 }
 
+/** Equal for equal requirements, whatever the order in which they were combined. Null: nothing is required. */
+export function dataPolicyKey(policy: RequiredDataPolicy | null | undefined): string | null {
+  if (policy == null) return null;
+  const { neverTraining, retention, regions } = policy;
+  const parts = [
+    ...(neverTraining ? ["training=never"] : []),
+    ...retention.map((kept) => `retention=${kept}`).toSorted(),
+    ...(regions === null ? [] : [`regions=${[...new Set(regions)].toSorted().join("+")}`]),
+  ];
+  return parts.join(",");
+}
+
 export interface DataPolicyVerdict {
   /** Empty: every requirement is proven. */
   readonly missing: readonly DataPolicyLack[];

@@ -2,7 +2,7 @@
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription-envelope.ts";
 import type { ModelRetirement } from "../providers/life-status.ts";
-import { judgeDataPolicy } from "./data-policy.ts";
+import { judgeDataPolicy, type RequiredDataPolicy } from "./data-policy.ts";
 import type { Verdict } from "./judge-target.ts";
 import type { RetiredTarget } from "./retired-target.ts";
 import { isCapable, type Route, type Target } from "./types.ts";
@@ -20,6 +20,8 @@ export interface Candidate<V extends Missing = Verdict> {
   readonly retired?: ModelRetirement;
   /** The target's settings, overridden by those of the applied profile, and by those that its data policy depends on. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** What the target has proven, to be judged again when it is called. Absent: nothing is required. */
+  readonly dataPolicy?: RequiredDataPolicy;
 }
 
 /** Why a target must not be called at this moment. */
@@ -70,11 +72,12 @@ export function pickCandidates<V extends Missing>(
       const facts = target.dataPolicy?.[capability] ?? [];
       const { missing, settings } = judgeDataPolicy(route.dataPolicy ?? null, facts, ownSettings);
       const verdict = withLacks(judge(target, route, settings), missing);
+      const candidate = { target, settings, ...(route.dataPolicy == null ? {} : { dataPolicy: route.dataPolicy }) };
       const rest = unavailabilityOf(target, capability);
-      if (rest?.kind === "unpriced") return { target, verdict: withLacks(verdict, [UNPRICED]), rest: null, settings };
-      if (rest?.kind !== "retired") return { target, verdict, rest, settings };
+      if (rest?.kind === "unpriced") return { ...candidate, verdict: withLacks(verdict, [UNPRICED]), rest: null };
+      if (rest?.kind !== "retired") return { ...candidate, verdict, rest };
       const { date, source } = rest;
-      return { target, verdict: withLacks(verdict, [RETIRED]), rest: null, settings, retired: { date, source } };
+      return { ...candidate, verdict: withLacks(verdict, [RETIRED]), rest: null, retired: { date, source } };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };

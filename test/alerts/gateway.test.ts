@@ -185,7 +185,7 @@ test("alerts.model-substitution: an answer by another model is reported to the o
   await substitute();
   await substitute();
   const causes = () => alertsOf(operator, secret).map(({ cause, summary }) => [cause, summary]);
-  const expected = ["model_substitution/oa/gpt-4o/gpt-4o-mini", "oa answered gpt-4o with gpt-4o-mini."];
+  const expected = ["model_substitution/oa/gpt-4o", "oa answered gpt-4o with gpt-4o-mini."];
   assert.deepEqual(causes(), [expected]);
   await shiftClock(gateway.database, 86_401);
   await substitute();

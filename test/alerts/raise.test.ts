@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
-import { deliverAlerts, MAX_ATTEMPTS } from "../../src/alerts/deliver.ts";
+import { createAlertDelivery, deliverAlerts, MAX_ATTEMPTS } from "../../src/alerts/deliver.ts";
 import { raiseAlerts } from "../../src/alerts/raise.ts";
 import { sweepAlerts } from "../../src/alerts/sweep.ts";
 import { ALERT_EVENTS, WORKSPACE_ALERT_EVENTS } from "../../src/contract/alerts.ts";
@@ -14,6 +14,7 @@ import {
   setClock,
   type TestDatabase,
 } from "../harness/postgres/database.ts";
+import { until } from "../harness/until.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import {
   alertsOf,
@@ -311,6 +312,30 @@ test("alerts.isolation: a destination that does not answer delays no other one",
   await Promise.all([arrived.promise, delivered.promise]);
   for (const answer of held) answer();
   await delivering;
+});
+
+test("alerts.isolation: what is raised while a destination does not answer is delivered to the others meanwhile", async (t) => {
+  const world = await openWorld(t, database, { alerts: [{ url: "https://silent.example/" }, { url: OPERATOR_URL }] });
+  const answering = Promise.withResolvers<void>();
+  const silent = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    await answering.promise;
+    response.end();
+  });
+  world.internet.name("silent.example", ["93.184.216.250"]);
+  world.internet.server("93.184.216.250", silent);
+  const receiver = await startReceiver(t, world.internet, "operator.example");
+  const delivery = createAlertDelivery(world.services);
+  const { signal } = new AbortController();
+  for (const index of [1, 2]) {
+    await raiseAlerts(world.services, [anAlert({ cause: `cause/${index}`, ...occurring(0) })]);
+    await until(async () => {
+      await delivery.start(signal);
+      return receiver.received.length === index;
+    });
+  }
+  answering.resolve();
+  await delivery.settled();
 });
 
 test("alerts.backlog: at most 500 alerts wait for a destination, the log counts the dropped ones, and none of them counts as reported", async (t) => {

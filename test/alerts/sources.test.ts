@@ -44,13 +44,17 @@ test("alerts.circuit-open: a circuit is reported once no call has succeeded for 
     for (let made = 0; made < times; made += 1) circuits.begin(key)("server_error");
   };
   const own = `${tenant.workspaceId}/byok/m`;
+  // Of a test key: its failures are simulated.
+  const simulated = "test/platform/dg/nova-3";
   fail("platform/dg/nova-3", 5);
   fail(own, 5);
+  fail(simulated, 5);
   assert.deepEqual(await read(), [], "it has just opened");
   nowMs += 5 * MINUTE_MS;
   assert.deepEqual(await read(), [], "half-open: there were no calls");
   fail("platform/dg/nova-3", 1);
   fail(own, 1);
+  fail(simulated, 1);
   const alerts = await read();
   assert.deepEqual(
     alerts.map(({ event, cause, workspace, summary }) => [event, cause, workspace?.slug ?? null, summary]),
@@ -225,17 +229,23 @@ test("alerts.jobs-failing: share and number of failed jobs decide, for each work
   );
 });
 
-test("alerts.jobs-failing: jobs that ended in the window are counted, cancelled ones are not", async () => {
-  const end = async (status: string, minutesAgo: number) => {
+test("alerts.jobs-failing: jobs that ended in the window are counted, cancelled ones and those of test keys are not", async () => {
+  const end = async (status: string, minutesAgo: number, testMode = false) => {
     const finished = new Date(NOW - minutesAgo * MINUTE_MS);
+    const requestId = newId("request");
+    await sql`insert into requests (id, endpoint, at, status, test_mode, key_use, duration_ms)
+      values (${requestId}, 'POST /v1/transcription/jobs', ${finished}, 202, ${testMode}, 'not_sent', 1)`.execute(
+      database.db,
+    );
     await sql`insert into jobs (id, workspace_id, app_id, request_id, task, status, request, purpose, metadata, deadline_at, started_at, finished_at, expires_at, error)
-      values (${newId("job")}, ${tenant.workspaceId}, ${tenant.appId}, ${newId("request")}, 'transcribe', ${status}, ''::bytea, '{}', '{}', ${finished}, ${finished}, ${finished}, ${finished},
+      values (${newId("job")}, ${tenant.workspaceId}, ${tenant.appId}, ${requestId}, 'transcribe', ${status}, ''::bytea, '{}', '{}', ${finished}, ${finished}, ${finished}, ${finished},
         ${status === "failed" ? '{"code":"INTERNAL"}' : null}::jsonb)`.execute(database.db);
   };
   await sql`alter table jobs disable trigger user`.execute(database.db);
   try {
     for (const status of ["failed", "failed", "succeeded", "cancelled", "cancelled"]) await end(status, 1);
     await end("failed", 16);
+    await end("failed", 1, true);
     assert.deepEqual(await readFailingJobs(database.db, THRESHOLDS), []);
     await end("failed", 14);
     const alerts = await readFailingJobs(database.db, THRESHOLDS);
@@ -271,7 +281,7 @@ test("alerts.disk-low: a disk below the limit is reported by machine and directo
   ]);
 });
 
-test("alerts.model-substitution: observed pairs are reported by account and models with their calls, once each; test keys are not", async () => {
+test("alerts.model-substitution: substitutions are reported by account and asked model with their calls, once each; test keys are not", async () => {
   const source = createSubstitutionSource(() => NOW);
   const other = await makeTenant(database);
   const seen = {
@@ -293,15 +303,15 @@ test("alerts.model-substitution: observed pairs are reported by account and mode
   assert.deepEqual(
     alerts.map(({ cause, workspace, summary, details }) => [cause, workspace?.slug ?? null, summary, details["calls"]]),
     [
-      ["model_substitution/gm/gemini-2/gemini-3", tenant.workspaceId, "gm answered gemini-2 with gemini-3.", 2],
+      ["model_substitution/gm/gemini-2", tenant.workspaceId, "gm answered gemini-2 with gemini-3.", 2],
       [
-        "model_substitution/gm/gemini-1/gemini-3",
+        "model_substitution/gm/gemini-1",
         tenant.workspaceId,
         "gm answered gemini-1 with gemini-3. The answer was withheld.",
         1,
       ],
       [
-        `model_substitution/${tenant.workspaceId}/gm/gemini-2/gemini-3`,
+        `model_substitution/${tenant.workspaceId}/gm/gemini-2`,
         tenant.workspaceId,
         "gm answered gemini-2 with gemini-3.",
         1,
@@ -309,6 +319,13 @@ test("alerts.model-substitution: observed pairs are reported by account and mode
     ],
   );
   assert.deepEqual(await read(), []);
-  for (let pair = 0; pair < 1_010; pair += 1) source.observe({ ...seen, answered: `m${pair}` });
-  assert.equal((await read()).length, 1_000, "a provider that answers by ever new names fills no memory");
+  for (let call = 0; call < 1_010; call += 1) source.observe({ ...seen, answered: `m${call}` });
+  const [one, ...more] = await read();
+  assert.deepEqual(
+    [one?.summary, one?.details["calls"], more],
+    ["gm answered gemini-2 with m0 and other models.", 1_010, []],
+    "a provider that answers by ever new names is one alert",
+  );
+  for (let model = 0; model < 1_010; model += 1) source.observe({ ...seen, asked: `m${model}` });
+  assert.equal((await read()).length, 1_000);
 });

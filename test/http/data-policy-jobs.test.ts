@@ -11,7 +11,7 @@ import { judgeTargets } from "../../src/jobs/run/choose-targets.ts";
 import { requiredDataPolicy } from "../../src/routing/data-policy.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 import type { Target } from "../../src/routing/types.ts";
-import { envelopeOf, postForm } from "../harness/client.ts";
+import { envelopeOf, postForm, postJson } from "../harness/client.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { shiftClock } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
@@ -104,6 +104,60 @@ test("data-policy.fail-closed: a job judges by the facts when it runs: without t
   assert.deepEqual(judged("platform/gone"), [ALL_LACKS]);
   assert.deepEqual(judged("platform/deepgram-bare"), [ALL_LACKS]);
   assert.equal(sandbox.callCount, 0);
+});
+
+test("data-policy.fail-closed: a target that loses its proof while another one is tried is not called, for audio and chat", async () => {
+  let isChanged = false;
+  const changing = await startGateway({
+    file: (sandboxServer) => {
+      const file = dataPolicyFile(sandboxServer);
+      const twice = [
+        ["files-deepgram-twice", "nova-3", "deepgram"],
+        ["chat-openai-twice", "gpt-4o", "openai"],
+      ].map(([id = "", model = "", kind = ""]) => ({
+        id,
+        targets: [
+          { connection: `${kind}-stated`, model },
+          { connection: `${kind}-stated`, model },
+        ],
+      }));
+      const [app] = file.workspaces?.[0]?.apps ?? [];
+      app?.purposes?.push(...twice.map(({ id }) => ({ purpose: id, route: id })));
+      return { ...file, routes: [...(file.routes ?? []), ...twice] };
+    },
+    wrapGateway: (services) => ({
+      ...services,
+      directory: () => (isChanged ? { ...services.directory(), dataPolicyOf: () => ({}) } : services.directory()),
+      openIo: (options) => {
+        isChanged = true;
+        return services.openIo(options);
+      },
+    }),
+  });
+  after(() => changing.close());
+  for (const [name, ask] of [
+    ["audio", () => postForm(changing.origin, { fields: fileFields("files-deepgram-twice", { training: "never" }) })],
+    [
+      "chat",
+      () =>
+        postJson(
+          changing.origin,
+          {
+            messages: [{ role: "user", content: "Hello" }],
+            purpose: "chat-openai-twice",
+            data_policy: { training: "never" },
+          },
+          { path: "/v1/chat" },
+        ),
+    ],
+  ] as const) {
+    isChanged = false;
+    changing.sandbox.clearCalls();
+    changing.sandbox.addFault({ times: 1, fault: { kind: "status", status: 503 } });
+    const answer = await ask();
+    assert.equal(answer.status, 503, `${name}: ${answer.text}`);
+    assert.equal(changing.sandbox.callCount, 1, name);
+  }
 });
 
 test("data-policy.deletion, jobs.deletion-records: a deletion that a requirement relies on and that the provider refuses to the end shows in the job", async () => {

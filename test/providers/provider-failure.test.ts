@@ -206,3 +206,20 @@ test("providers.failure-quotes: with more text than can be compared, only status
   ]);
   assert.deepEqual([status, code, message], [400, "too_long", null]);
 });
+
+test("providers.failure-quotes: a code and an id that quote the request are dropped, in any case and within a longer code", () => {
+  const texts = ["Please call Zanzibar Holding about 4711-Alpha"];
+  for (const [code, kept] of [
+    ["zanzibar", null],
+    ["ZANZIBAR_HOLDING", null],
+    ["term:zanzibar-holding", null],
+    ["invalid_term", "invalid_term"],
+  ] as const) {
+    const { code: recordedCode, requestId } = recorded(400, { error: { code, message: "No." } }, texts, {
+      "x-request-id": "4711-alpha",
+    });
+    assert.deepEqual([recordedCode, requestId], [kept, null], code);
+  }
+  const long = ["x".repeat(200_000), "Please call Zanzibar"];
+  assert.equal(recorded(400, { error: { code: "Zanzibar" } }, long).code, null);
+});

@@ -66,7 +66,7 @@ test("retirement.redirect: a redirect is the end of what the answering model lac
   const [lost] = losses;
   assert(lost !== undefined);
   assert.equal(
-    retirementText({ ...lost, route: own }, Date.parse("2026-12-01")),
+    retirementText({ ...lost, dataPolicy: null, route: own }, Date.parse("2026-12-01")),
     "On 2027-01-01 route `r` can no longer deliver diarization: its last capable target `c1/m1` is answered by `newer`.",
   );
   for (const answering of [model(BOTH), null])

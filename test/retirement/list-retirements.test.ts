@@ -138,6 +138,55 @@ test("retirement.users: a loss lists the apps by their route, override and purpo
   ]);
 });
 
+test("retirement.data-policy: an app or purpose whose data policy excludes the remaining targets loses what the route keeps", async () => {
+  // AssemblyAI's own address proves nothing about training.
+  const never = { training: "never" } as const;
+  const strict = { purpose: "strict", route: "calls", defaults: {}, dataPolicy: never };
+  const { list, propose } = radar({
+    calls: { targets: ["oa/gpt-4o-transcribe", "aai/assemblyai-stt-3-7"] },
+    by: { targets: ["dg/nova-3"], purposes: [strict] },
+  });
+  const plain = await list([usersOf("ws_a", { route: "calls" })]);
+  const whole = (all: readonly Retirement[]) => all.filter(({ feature }) => feature === "transcription");
+  assert.deepEqual(
+    whole(plain).map(({ id, purposes }) => [id, purposes]),
+    [["2027-02-26/platform/calls/transcription/data_policy(training=never)", [{ label: "strict", isRefused: true }]]],
+  );
+  const lost = await list([
+    usersOf("ws_a", { route: "calls" }),
+    usersOf("ws_b", { route: "calls", dataPolicy: never }),
+    usersOf("ws_c", { route: "by" }),
+    usersOf("ws_d", { route: "calls", dataPolicy: { regions: ["eu"] } }),
+  ]);
+  const [entry, ...others] = whole(lost);
+  assert(entry !== undefined && others.length === 0, ids(lost).join());
+  assert.deepEqual(
+    entry.apps.map(({ slug, uses }) => [slug, uses]),
+    [
+      ["ws_b-app", ["route"]],
+      ["ws_c-app", ["purpose/strict"]],
+    ],
+  );
+  assert.match(texts([entry])[0] ?? "", /can no longer transcribe with the data policy training=never: its last/u);
+  assert.equal(propose(entry).proposal?.target.model, "gpt-transcribe");
+  const unconstrained = lost.flatMap(({ id, apps }) => (id.includes("data_policy") ? [] : apps));
+  assert.deepEqual([...new Set(unconstrained.map(({ slug }) => slug))], ["ws_a-app"]);
+});
+
+test("retirement.data-policy: a loss that a data policy does not change is one entry for all apps", async () => {
+  const lost = await radar({ calls: { targets: ["oa/whisper-1"] } }).list([
+    usersOf("ws_a", { route: "calls" }),
+    usersOf("ws_b", { route: "calls", dataPolicy: { training: "never" } }),
+    usersOf("ws_c", { route: "calls", dataPolicy: { retention: "none" } }),
+  ]);
+  assert.deepEqual(ids(lost), ["2027-02-26/platform/calls/transcription"]);
+  assert.deepEqual(
+    lost[0]?.apps.map(({ slug }) => slug),
+    ["ws_a-app", "ws_b-app"],
+    "the third could never use the target",
+  );
+});
+
 test("retirement.purposes: features that a purpose requires together may be lost although the route keeps each of them", async () => {
   const connections = {
     ...CONNECTIONS,

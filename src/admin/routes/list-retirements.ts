@@ -64,6 +64,7 @@ function view(services: ProposalServices, retirement: Retirement, nowMs: number)
     feature: retirement.feature,
     features: [...retirement.features],
     languages: retirement.languages === null ? null : [...retirement.languages],
+    data_policy: retirement.dataPolicy,
     targets: retirement.targets.map((target) => ({ ...named(target), ...endOf(target, date) })),
     purposes: retirement.purposes.map(({ label, isRefused }) => ({ purpose: label, refused: isRefused })),
     apps: apps

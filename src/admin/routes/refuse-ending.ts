@@ -1,6 +1,9 @@
 // Refuses new targets whose model has ended or ends soon, by its provider's own evidence, unless the change confirms it [routing.ending-confirmed].
+import type { SetUpScope } from "../../config/check-route.ts";
 import { knownLife } from "../../config/known-models.ts";
+import { text } from "../../config/raw-data.ts";
 import { GatewayError } from "../../contract/errors.ts";
+import { isKind } from "../../contract/provider-kinds.ts";
 import { withListedEnd } from "../../directory/listed-end.ts";
 import type { DirectoryScope } from "../../directory/snapshot.ts";
 import { ownProperty } from "../../lib/json/own-property.ts";
@@ -14,6 +17,7 @@ interface Targets {
 export function refuseEnding(
   { directory, modelClock }: Pick<SetUpServices, "directory" | "modelClock">,
   scope: DirectoryScope,
+  connections: SetUpScope["connections"],
   { targets }: Targets,
 ): void {
   const nowMs = modelClock().getTime();
@@ -23,16 +27,18 @@ export function refuseEnding(
       .map(({ account }) => [account.connection, account]),
   );
   const ending = targets.flatMap(({ connection, model }, index) => {
-    const account = accounts.get(connection);
-    const listed = ownProperty(account?.listedEnds ?? {}, model);
-    const end = account === undefined ? null : nearEnd(withListedEnd(knownLife(account.kind, model), listed), nowMs);
+    // By the change's own transaction: the snapshot of this process may not have the connection yet.
+    const kind = text(connections.get(connection)?.value, "kind");
+    const listed = ownProperty(accounts.get(connection)?.listedEnds ?? {}, model);
+    const life = kind === undefined || !isKind(kind) ? undefined : knownLife(kind, model);
+    const end = nearEnd(withListedEnd(life, listed), nowMs);
     // Second-hand evidence is shown in lists of models and is no reason to refuse.
     return end === null || end.evidence !== "vendor" ? [] : [{ position: index + 1, connection, model, end }];
   });
   if (ending.length === 0) return;
-  const text = ending.map(({ connection, model, end }) => nearEndText(`${connection}/${model}`, end)).join("; ");
+  const ends = ending.map(({ connection, model, end }) => nearEndText(`${connection}/${model}`, end)).join("; ");
   throw new GatewayError("CONFLICT", {
-    message: `A target has a model that has ended or ends in fewer than ${NEAR_END_DAYS} days: ${text}. Choose another model, or send \`confirm_ending: true\`.`,
+    message: `A target has a model that has ended or ends in fewer than ${NEAR_END_DAYS} days: ${ends}. Choose another model, or send \`confirm_ending: true\`.`,
     param: "targets",
     details: {
       reason: "model_ending",

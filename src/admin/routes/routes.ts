@@ -56,11 +56,12 @@ export async function createRoute(
   { body, ...change }: SetUpActor & { readonly body: object },
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
-    const { id, confirmEnding, ...definition } = judgeRoute(body, await readSetUpWithRoute(tx, change.scope, body));
+    const setUp = await readSetUpWithRoute(tx, change.scope, body);
+    const { id, confirmEnding, ...definition } = judgeRoute(body, setUp);
     const name = { scope: change.scope, id };
     if ((await readRoute(tx, name)) !== null) throw alreadyExists("route");
     await refuseOtherScope(tx, name);
-    if (!confirmEnding) refuseEnding(services, change.scope, definition);
+    if (!confirmEnding) refuseEnding(services, change.scope, setUp.connections, definition);
     return addDraft(tx, { ...change, id }, definition, "route.created");
   });
 }
@@ -74,13 +75,14 @@ export async function reviseRoute(
     const latest = await latestOf(tx, before);
     const currentView = viewRoute(before, latest);
     requireMatch(change.precondition, currentView);
-    const { id: _, confirmEnding, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
+    const setUp = await readSetUp(tx, change.scope);
+    const { id: _, confirmEnding, ...definition } = judgeRoute(body, setUp);
     // An identical revision is not a change: neither of the draft, nor of the published version if there is no draft.
     const latestDefinition =
       latest === null ? before.definition : currentView.draft === null ? null : latest.definition;
     if (latestDefinition !== null && isSameData(storedRoute.parse(latestDefinition), storedRoute.parse(definition)))
       return currentView;
-    if (!confirmEnding) refuseEnding(services, change.scope, definition);
+    if (!confirmEnding) refuseEnding(services, change.scope, setUp.connections, definition);
     return addDraft(tx, change, definition, "route.revised");
   });
 }

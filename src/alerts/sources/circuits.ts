@@ -1,6 +1,7 @@
 // Reports circuits of this process that have been open for too long [alerts.circuit-open].
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
+import { TEST_CIRCUITS } from "../../gateway/calls/circuit-name.ts";
 import type { ReportingCircuits } from "../../providers/health.ts";
 import type { Alert, AlertWorkspace } from "../alert.ts";
 
@@ -19,6 +20,7 @@ export function createCircuitSource(source: CircuitSource): () => Promise<readon
     const nowMs = source.nowMs();
     const longOpen: { readonly key: string; readonly sinceMs: number }[] = [];
     for (const { key, state } of source.circuits.report()) {
+      if (key.startsWith(TEST_CIRCUITS)) continue;
       if (state === "closed") {
         openedAtMs.delete(key);
         continue;

@@ -42,10 +42,11 @@ const COLUMNS = {
   nothing: "No route loses anything by the known ends of models.",
 };
 
-function lossOf({ kind, feature, languages, targets }: RetirementView): string {
+function lossOf({ kind, feature, languages, data_policy: dataPolicy, targets }: RetirementView): string {
   if (kind === "redirect")
     return `nothing known, answered by ${targets.map(({ answered_by: model }) => model ?? "-").join(" ")}`;
-  return languages === null ? feature : `${feature} (${languages.length} languages)`;
+  const lost = languages === null ? feature : `${feature} (${languages.length} languages)`;
+  return dataPolicy === null ? lost : `${lost} with ${dataPolicy}`;
 }
 
 function insteadOf({ kind, proposal, unavailable_features: unavailable }: RetirementView): string {

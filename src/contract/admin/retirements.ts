@@ -41,7 +41,7 @@ const proposal = z
 
 export const retirementView = z.strictObject({
   object: z.literal("retirement"),
-  id: z.string().describe("Stable as long as date, route and feature are."),
+  id: z.string().describe("Stable as long as date, route, feature and data policy are."),
   kind: z
     .enum(["loss", "redirect"])
     .describe("`redirect`: another model answers a target's name, and no feature is known to be lost."),
@@ -66,6 +66,12 @@ export const retirementView = z.strictObject({
     .nullable()
     .describe(
       "The languages in which it is lost. `und`: requests without a language; `other`: languages that no target names. Null: all.",
+    ),
+  data_policy: z
+    .string()
+    .nullable()
+    .describe(
+      "Only requests with this data policy of their app or purpose lose it, such as `training=never,regions=eu`. Null: all requests.",
     ),
   targets: z.array(endingTarget).describe("The last targets that could deliver it."),
   purposes: z

@@ -14,6 +14,7 @@ import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
 import { type SpentAmounts } from "./observer.ts";
+import { requireDataPolicy } from "./require-data-policy.ts";
 import { unusedAnswer } from "./unused-answer.ts";
 import type { CandidateRun, ServedOutcome } from "./run-outcome.ts";
 import type { Cutter, Piece } from "./cutter.ts";
@@ -28,7 +29,7 @@ type CandidateResult =
   | { readonly ok: true; readonly served: ServedOutcome }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
-/** Throws a `ProviderError` if the target's account no longer exists. */
+/** Throws a `ProviderError` if the target's account no longer exists, or no longer proves what is required of it. */
 export async function callCandidate(
   services: GatewayServices,
   run: CandidateRun,
@@ -39,6 +40,7 @@ export async function callCandidate(
   const { target } = candidate;
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
+  requireDataPolicy(services, candidate, "audio_input");
   const account = resolveAccount(services, target, payer.testMode);
   const input = await inputFor(services, run, cutter, candidate);
   if ("kind" in input) return { ok: false, failure: input };

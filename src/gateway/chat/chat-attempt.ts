@@ -23,6 +23,7 @@ import type { SpentAmounts } from "../calls/observer.ts";
 import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./chat-quote.ts";
 import { createModelJudge, type ModelJudge } from "./model-judge.ts";
 import { reserveChat } from "./reserve-chat.ts";
+import { requireDataPolicy } from "../calls/require-data-policy.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import type { ClaimedSlot } from "../idempotency/with-slot.ts";
@@ -81,6 +82,7 @@ export async function openAttempt(
   const { target, verdict } = candidate;
   const provider = services.chatProviders.get(target.provider);
   if (provider === undefined || verdict.planned === null) throw new Error(`no chat adapter for ${target.provider}`);
+  requireDataPolicy(services, candidate, "chat");
   const account = resolveAccount(services, target, call.principal.testMode);
   const quote = chatQuote(services, call.principal, target, decision.wanted);
   const attemptId = newId("attempt");

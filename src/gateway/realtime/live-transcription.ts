@@ -24,6 +24,7 @@ import { createLiveMeter } from "./live-meter.ts";
 import { withCurrentPrices, quoteFor } from "../billing/audio-quote.ts";
 import { requireRoute } from "../calls/routing-errors.ts";
 import { payerOf } from "../account/payer.ts";
+import { requireDataPolicy } from "../calls/require-data-policy.ts";
 import { resolveAccount } from "../calls/resolve-account.ts";
 import { isPausedByNow, unavailabilityFor } from "../calls/target-unavailability.ts";
 import { unusedAnswer } from "../calls/unused-answer.ts";
@@ -151,6 +152,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
   const payer = payerOf(call, decision.purpose);
+  requireDataPolicy(services, candidate, "audio_input");
   const account = resolveAccount(services, target, payer.testMode);
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;

@@ -7,6 +7,7 @@ import { redirectOf } from "./route-on-day.ts";
 
 type Described = Pick<RouteLoss, "kind" | "date" | "evidence" | "feature" | "languages" | "targets"> & {
   readonly route: { readonly id: string };
+  readonly dataPolicy: string | null;
 };
 
 export function retirementText(retirement: Described, nowMs: number): string {
@@ -20,13 +21,17 @@ export function retirementText(retirement: Described, nowMs: number): string {
     return `${isPast ? "Since" : "From"} ${date} another model answers targets of route \`${route.id}\`: ${answered.join(", ")}.${note}`;
   }
   const lost = isPast ? `Since ${date} route \`${route.id}\` cannot` : `On ${date} route \`${route.id}\` can no longer`;
-  return `${lost} ${abilityText(retirement)}: ${reasonText(targets, date, isPast)}.${note}`;
+  return `${lost} ${abilityText(retirement)}${policyText(retirement)}: ${reasonText(targets, date, isPast)}.${note}`;
 }
 
 function abilityText({ feature, languages }: Described): string {
   if (feature === CHAT) return "chat";
   const within = languages === null ? "" : ` ${languagesText(languages)}`;
   return feature === TRANSCRIPTION || feature === LANGUAGE ? `transcribe${within}` : `deliver ${feature}${within}`;
+}
+
+function policyText({ dataPolicy }: Described): string {
+  return dataPolicy === null ? "" : ` with the data policy ${dataPolicy.replaceAll(",", ", ")}`;
 }
 
 const MOST_LANGUAGES = 10;

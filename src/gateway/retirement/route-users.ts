@@ -5,6 +5,7 @@ import { brand, type WorkspaceId } from "../../contract/ids.ts";
 import type { Directory } from "../../directory/snapshot.ts";
 import { settingsOf } from "../../directory/stored-schemas.ts";
 import { contextRouteOf } from "../../routing/audio-input-override.ts";
+import { combineDataPolicies, type RequiredDataPolicy } from "../../routing/data-policy.ts";
 import { purposesOf } from "../../routing/resolve-purpose.ts";
 import type { PurposeDefaults } from "../../routing/types.ts";
 import type { Handle } from "../../storage/system.ts";
@@ -30,6 +31,8 @@ export interface RouteUse {
   readonly by: "route" | "audio_input_override" | "purpose";
   /** Null unless it is by a purpose. */
   readonly purpose: { readonly label: string; readonly defaults: PurposeDefaults } | null;
+  /** Everything that applies to its requests, as in a decision. Null: nothing is required. */
+  readonly dataPolicy: RequiredDataPolicy | null;
 }
 
 const NO_SETTINGS = settingsOf({}).routing;
@@ -60,14 +63,22 @@ export function usesOf(directory: Directory, workspace: WorkspaceId, { app, keys
       const purposes = [...purposesOf(context, contextRoute).values()].filter(
         ({ isEnabled, isPublished }) => isEnabled && isPublished,
       );
+      const ofContext = [context.dataPolicy, contextRoute.dataPolicy];
       const isOverride = capability === "audio_input" && context.audioInputOverride !== null;
       return [
-        { route: contextRoute.id, capability, by: isOverride ? "audio_input_override" : "route", purpose: null },
-        ...purposes.map(({ route, label, defaults }) => ({
+        {
+          route: contextRoute.id,
+          capability,
+          by: isOverride ? "audio_input_override" : "route",
+          purpose: null,
+          dataPolicy: combineDataPolicies(ofContext),
+        },
+        ...purposes.map(({ route, label, defaults, dataPolicy }) => ({
           route,
           capability,
           by: "purpose" as const,
           purpose: { label, defaults },
+          dataPolicy: combineDataPolicies([...ofContext, dataPolicy, context.routes.get(route)?.dataPolicy]),
         })),
       ];
     });

@@ -31,18 +31,35 @@ export function judgeTargets(
   const { request, payer } = job;
   const { profile, wanted } = request;
   const facts = audioFacts(services.decoder, measured.facts);
-  const route = withCurrentFacts(services, request.route, job.call);
-  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), unavailabilityFor(services, payer))
-    .candidates;
+  const running = runningPosition(job);
+  const route = withCurrentFacts(services, request.route, running);
+  const unavailabilityOf = unavailabilityFor(services, payer);
+  const { candidates } = pickCandidates(
+    route,
+    "audio_input",
+    profile,
+    audioJudge(wanted, facts),
+    (target, capability) => {
+      const unavailability = unavailabilityOf(target, capability);
+      // The provider accepted the run before it ended the model [routing.model-retired].
+      return unavailability?.kind === "retired" && target.position === running ? null : unavailability;
+    },
+  );
+  return candidates.map((candidate) => {
+    if (candidate.target.position !== running) return candidate;
+    const { dataPolicy: _, ...polled } = candidate;
+    return polled;
+  });
 }
 
-/**
- * An address or a statement may have changed since the submission, so that proofs are those of now [data-policy.fail-closed]. A run in progress is with the
- * provider already and is only polled.
- */
-function withCurrentFacts({ directory }: UnavailabilityServices, route: Route, call: OpenJob["call"]): Route {
+/** Of the target whose run is with the provider already and is only polled. Null: there is none. */
+function runningPosition({ call }: Pick<OpenJob, "call">): number | null {
+  return call?.state === "submitted" ? call.position : null;
+}
+
+/** An address or a statement may have changed since the submission, so that proofs are those of now [data-policy.fail-closed]. */
+function withCurrentFacts({ directory }: UnavailabilityServices, route: Route, running: number | null): Route {
   if (route.dataPolicy == null) return route;
-  const running = call?.state === "submitted" ? call.position : null;
   const current = directory();
   return {
     ...route,
@@ -67,9 +84,8 @@ export function chooseTargets(
   }
   const remaining = notFailed(services, capable, failures);
   // A run in progress is polled further, even if its target became unavailable or paused.
-  const inProgress = remaining.filter(
-    ({ target }) => job.call?.state === "submitted" && job.call.position === target.position,
-  );
+  const running = runningPosition(job);
+  const inProgress = remaining.filter(({ target }) => target.position === running);
   const callable = remaining.filter(({ rest }) => rest?.kind !== "paused");
   // Waiting helps no more than trying: if the circuits of all targets are open, they are tried nevertheless.
   const healthy = callable.filter(({ rest }) => rest === null);

@@ -223,7 +223,7 @@ export interface ChatReceipt {
 export type ChatEvent =
   /** The provider accepted the request. No content has arrived yet. */
   | { readonly type: "open"; readonly providerRequestId: string | null }
-  /** The model that answers, as soon as it is reported. Comes again if another one continues. */
+  /** The model that answers, as soon as it is reported. Repeated if another model continues the answer. */
   | { readonly type: "model"; readonly name: string }
   /** Never empty. `isRefusal` as in a result. */
   | { readonly type: "text"; readonly text: string; readonly isRefusal?: boolean }

@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../chat/chat-provider.ts";
 import type { SpeechRequest } from "../provider.ts";
 import { cutMessage, type ProviderFailure } from "./provider-failure.ts";
-import { withoutQuotes } from "./request-quotes.ts";
+import { isQuotation, withoutQuotes } from "./request-quotes.ts";
 
 declare const recordable: unique symbol;
 export type RecordableFailure = Omit<ProviderFailure, "answerTexts"> & { readonly [recordable]: true };
@@ -18,7 +18,7 @@ export function recordableFailure(
   const secret = [...texts(), ...answerTexts].filter((text) => text !== "");
   // A number of three digits is in many texts and says nothing of them.
   const unquoted = (name: string | null): string | null =>
-    name !== null && !/^\d{1,3}$/u.test(name) && secret.some((text) => text.includes(name)) ? null : name;
+    name !== null && !/^\d{1,3}$/u.test(name) && isQuotation(name, secret) ? null : name;
   const message = failure.message === null ? null : withoutQuotes(failure.message, secret);
   return asRecordable({
     status,

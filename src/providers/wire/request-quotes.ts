@@ -7,10 +7,12 @@ const WINDOW = 12;
 /** Of a script whose characters are whole words or syllables. */
 const WIDE_WINDOW = 4;
 const MIN_SHORT = 3;
-/** A rest between two quotations that is shorter belongs to them: a secret in a quotation was removed before. */
+/** A shorter part between two quotations belongs to them: a secret in a quotation was removed before. */
 const MAX_GAP = 24;
 /** Compared in 30 to 40 ms, once for a failed call. */
 const MAX_TEXT_CHARACTERS = 500_000;
+/** For a code and an id. */
+const MAX_FOLDED_CHARACTERS = 100_000;
 const OMITTED = "[request text]";
 
 /** Null: the texts are too long to compare, so nothing of the message is safe. */
@@ -26,6 +28,24 @@ export function withoutQuotes(message: string, texts: readonly string[]): string
   coverShortTexts(message, said, written, cover);
   coverQuoted(message, said, written, cover);
   return covered.includes(1) ? replaceCovered(message, said, closeGaps(covered)) : message;
+}
+
+/** Whether a code or an id is a part of a text, or contains a long part of one. In any spelling, unless the texts are too long to fold them. */
+export function isQuotation(name: string, texts: readonly string[]): boolean {
+  const total = texts.reduce((sum, text) => sum + text.length, 0);
+  if (total > MAX_FOLDED_CHARACTERS) return texts.some((text) => text.includes(name));
+  const said = lettersOf(name).codes;
+  if (said.length === 0) return false;
+  const written = texts.map(codesOf);
+  let hasPart = false;
+  coverWindows(
+    said,
+    written,
+    WINDOW,
+    () => true,
+    () => void (hasPart = true),
+  );
+  return hasPart || written.some((codes) => asText(codes).includes(asText(said)));
 }
 
 type Codes = readonly number[] | Uint32Array;
@@ -135,7 +155,7 @@ function eachWindow(
   }
 }
 
-/** A text that is shorter than a window, wherever it stands as whole words. */
+/** A text that is shorter than a window, wherever it occurs as whole words. */
 function coverShortTexts(
   message: string,
   said: Letters,

@@ -107,6 +107,19 @@ test("routing.ending-confirmed: a new version is refused in the same way, an unc
   await refuses(here, [400, "INVALID_REQUEST"], () => put({ targets: ENDING.targets, confirm_ending: "yes" }));
 });
 
+test("routing.ending-confirmed: a connection that this process has not loaded yet is no way around the confirmation", async () => {
+  nowIso = "2027-02-20T00:00:00Z";
+  const { db } = here.database;
+  const row = await db.selectFrom("connections").selectAll().where("id", "=", "oa").executeTakeFirstOrThrow();
+  await db
+    .insertInto("connections")
+    .values({ ...row, id: "unannounced", settings: JSON.stringify(row.settings) })
+    .execute();
+  const body = { id: "around", targets: targets(["unannounced", "whisper-1"]) };
+  await refuses(here, [409, "CONFLICT"], () => call(here, "POST", `${PLATFORM}/routes`, { body }));
+  await db.deleteFrom("connections").where("id", "=", "unannounced").execute();
+});
+
 /** An OpenAI that lists these models with these days. */
 async function listing(t: TestContext, models: Readonly<Record<string, unknown>>) {
   const asked: string[] = [];

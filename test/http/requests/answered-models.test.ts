@@ -281,6 +281,7 @@ test("routing.exact-model: a server of a protocol with a model field that report
   );
   const answer = await postChat(gateway.origin, { messages: HELLO }, { key: SCRIPTED_KEY });
   assert.deepEqual([answer.status, answer.code], [502, "FEATURE_NOT_DELIVERED"]);
+  assert.match((await recordOf(gateway, answer, SCRIPTED_KEY)).summary, /reported no model/u);
 });
 
 test("routing.exact-model: of a stream that another model continues nothing is sent, if its events are received together", async () => {
