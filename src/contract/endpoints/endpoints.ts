@@ -34,8 +34,13 @@ import { ROUTE_ENDPOINTS } from "../admin/routes.ts";
 import { getModelsContracts } from "../admin/workspace-models.ts";
 import {
   getDocsContract,
+  getDocsPageContract,
+  getDocsSearchContract,
+  getDocsSectionPageContract,
+  getDocsSlashContract,
   getErrorDocsContract,
   getHealthContract,
+  getHomeContract,
   getLlmsContract,
   getOpenapiContract,
   getConsoleContract,
@@ -45,6 +50,7 @@ import {
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
   getReadinessContract,
+  getWebFileContract,
 } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -86,7 +92,12 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,
+  getHomeContract,
   getDocsContract,
+  getDocsPageContract,
+  getDocsSearchContract,
+  getDocsSectionPageContract,
+  getDocsSlashContract,
   getErrorDocsContract,
   getLlmsContract,
   getConsoleContract,
@@ -95,4 +106,5 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getPlaygroundContract,
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
+  getWebFileContract,
 ];
