@@ -18,12 +18,14 @@ export const ROOT = join(import.meta.dirname, "../..");
 /** What a checkout has, as far as guides use it. */
 const CHECKOUT = ["sandbox", "examples", "docs", "package.json", "node_modules", "src", "patchbay.example.yaml"];
 /** Of one block. Only a hanging command reaches it, even on a busy machine. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 60_000;
 /** From Ctrl-C to SIGKILL. A gateway stops its database server in this time. */
 const STOP_MS = 30_000;
 const START = /^(?:\w+=\S* )*(?:npm ci && )?(?:\w+=\S* )*npm start$/mu;
 /** The last of the addresses that a start prints, after its self-check. */
 const STARTED = /^\s*docs\s+http/mu;
+/** Where guides name a port of this machine. */
+const PORT = /(127\.0\.0\.1:|localhost:|--port |PORT=)(\d{4})\b/gu;
 /** The variables of one block are those of the next. */
 const PROLOGUE = "set -a -e -o pipefail; if [ -e .variables ]; then . ./.variables; fi\n";
 const KEEP_VARIABLES = "trap 'declare -px > .variables' EXIT\n";
@@ -39,7 +41,7 @@ interface Running {
   readonly output: () => string;
   readonly exitCode: () => number | null;
   /** Resolves when the condition holds, or the block has ended. Throws with what was printed after `LIMIT_MS`. */
-  readonly until: (condition: () => boolean, what: string) => Promise<void>;
+  readonly until: (condition: () => boolean, message: () => string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -53,16 +55,19 @@ export async function runBlocks(blocks: readonly Block[]): Promise<void> {
   const ports = await freePorts(blocks);
   const folder = makeFolder(ports);
   const background: Running[] = [];
+  let gateway: Running | null = null;
   let last: Running | null = null;
   try {
     for (const block of blocks) {
-      if (block.language === "text") await assertPrinted(block.code, last);
+      if (block.language === "text") await assertPrinted(block.code, last, background.filter((each) => each !== gateway));
       if (block.language !== "sh") continue;
       const isStart = START.test(block.code);
       const isBackground = isStart || block.flags.includes("background");
-      if (isStart) await stopAll(background.splice(0));
+      // One gateway at a time: before it is started again, the reader has stopped it.
+      if (isStart) await gateway?.stop();
       last = run(folder, block.code, { ports, isBackground });
       if (isBackground) background.push(last);
+      if (isStart) gateway = last;
       if (isStart) await assertStarted(last);
       else if (!isBackground) await assertEnded(last, block);
     }
@@ -85,9 +90,9 @@ export function blocksOf(markdown: string): readonly Block[] {
 
 /** Guides name fixed ports on this machine, tests use free ones. */
 async function freePorts(blocks: readonly Block[]): Promise<Ports> {
-  const named = blocks.flatMap(({ code }) => [...code.matchAll(/(?:127\.0\.0\.1|localhost):(\d{4})\b/gu)]);
+  const named = blocks.flatMap(({ code }) => [...code.matchAll(PORT)]);
   const ports = new Map<string, string>();
-  for (const port of new Set(["8080", "8081", ...named.map(([, each = ""]) => each)]))
+  for (const port of new Set(["8080", "8081", ...named.map(([, , port = ""]) => port)]))
     ports.set(port, String(await twoFreePorts()));
   return ports;
 }
@@ -103,6 +108,7 @@ function makeFolder(ports: Ports): string {
 case "$*" in
   start) exec "${node}" ${startFlags().join(" ")} "${main}" ${up} ;;
   "run --silent patchbay -- "*) shift 4; exec "${node}" "${main}" "$@" ;;
+  "run sandbox -- "*) shift 3; exec "${node}" "${join(ROOT, "sandbox/main.ts")}" "$@" ;;
   "run patchbay -- "*) shift 3; exec "${node}" "${main}" "$@" ;;
   ci) ;;
   *) echo "npm $*: not one of the scripts that guides use" >&2; exit 1 ;;
@@ -145,13 +151,13 @@ function run(
     notify();
   });
   const output = (): string => withDocumentedPorts(printed, ports);
-  const until = async (condition: () => boolean, what: string): Promise<void> => {
+  const until = async (condition: () => boolean, message: () => string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const check = (): void => {
       if (hasEnded || condition()) resolve();
     };
     const limit = setTimeout(() => {
-      reject(new Error(`${what} within ${LIMIT_MS / 1000} s:\n${code}\nPrinted:\n${output()}`));
+      reject(new Error(`${message()}\nAfter ${LIMIT_MS / 1000} s.`));
     }, LIMIT_MS);
     listeners.add(check);
     check();
@@ -183,13 +189,14 @@ async function stopAll(running: readonly Running[]): Promise<void> {
 }
 
 async function assertStarted(gateway: Running): Promise<void> {
-  await gateway.until(() => STARTED.test(gateway.output()), "The gateway did not start");
-  assert.match(gateway.output(), STARTED, "The gateway ended");
+  const message = (): string => `The gateway did not start:\n${gateway.output()}`;
+  await gateway.until(() => STARTED.test(gateway.output()), message);
+  assert.ok(STARTED.test(gateway.output()), message());
 }
 
 async function assertEnded(running: Running, { code, flags }: Block): Promise<void> {
   try {
-    await running.until(() => false, "This did not end");
+    await running.until(() => false, () => `This did not end:\n${code}\nPrinted:\n${running.output()}`);
   } finally {
     await running.stop();
   }
@@ -198,22 +205,37 @@ async function assertEnded(running: Running, { code, flags }: Block): Promise<vo
   assert.equal(running.exitCode() !== 0, shouldFail, `This ${outcome}:\n${code}\nPrinted:\n${running.output()}`);
 }
 
-/** Every line that is shown is printed by the last block, in this order. A block in the background may print it later. */
-async function assertPrinted(shown: string, running: Running | null): Promise<void> {
-  assert.ok(running !== null, `This output belongs to no command:\n${shown}`);
-  await running.until(() => missingLine(shown, running.output()) === null, "The output that is shown was not printed");
-  const missing = missingLine(shown, running.output());
-  const what = `This line is shown and was not printed:\n${missing}\nCommands:\n${running.code}\nPrinted:\n`;
-  assert.equal(missing, null, what + running.output());
+/** Every line that is shown is printed, in this order, by the last block or, maybe later, by one in the background. */
+async function assertPrinted(shown: string, last: Running | null, background: readonly Running[]): Promise<void> {
+  assert.ok(last !== null, `This output belongs to no command:\n${shown}`);
+  if (missingLine(shown, last.output()) === null) return;
+  const candidates = [...new Set([last, ...background])];
+  const isPrinted = (): boolean => candidates.some((each) => missingLine(shown, each.output()) === null);
+  const message = (): string =>
+    [
+      `This line is shown and was not printed:\n${missingLine(shown, last.output())}`,
+      ...candidates.map((each) => `Commands:\n${each.code}\nPrinted:\n${each.output()}`),
+    ].join("\n");
+  // One that has ended prints no more.
+  const hasPrinted = await Promise.any(
+    candidates.map(async (each) => {
+      await each.until(isPrinted, message);
+      assert.ok(isPrinted());
+    }),
+  ).then(
+    () => true,
+    () => false,
+  );
+  assert.ok(hasPrinted, message());
 }
 
-/** The first of the shown lines that is not in the output behind the one before it. `…` stands for any text. */
+/** The first of the shown lines that is not in the output behind the one before it. `…` stands for any text, also none. */
 export function missingLine(shown: string, printed: string): string | null {
-  const lines = printed.split("\n").map((line) => line.trim());
+  const lines = linesOf(printed);
   let from = 0;
-  for (const line of shown.split("\n").map((each) => each.trim())) {
+  for (const line of linesOf(shown)) {
     if (line === "" || line === "…") continue;
-    const pattern = new RegExp(`^${line.split("…").map(escapePattern).join(".*")}$`, "u");
+    const pattern = new RegExp(`^${line.split(/\s*…\s*/u).map(escapePattern).join(".*")}$`, "u");
     const index = lines.findIndex((each, place) => place >= from && pattern.test(each));
     if (index === -1) return line;
     from = index + 1;
@@ -221,16 +243,19 @@ export function missingLine(shown: string, printed: string): string | null {
   return null;
 }
 
+/** Without the spaces that align columns. */
+function linesOf(text: string): readonly string[] {
+  return text.split("\n").map((line) => line.trim().replaceAll(/\s+/gu, " "));
+}
+
 function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }
 
 function withPorts(code: string, ports: Ports): string {
-  return code.replaceAll(/(127\.0\.0\.1|localhost):(\d{4})\b/gu, (_, host: string, port: string) => {
-    return `${host}:${ports.get(port)}`;
-  });
+  return code.replaceAll(PORT, (_, before: string, port: string) => `${before}${ports.get(port)}`);
 }
 
 function withDocumentedPorts(printed: string, ports: Ports): string {
-  return [...ports].reduce((text, [documented, free]) => text.replaceAll(`:${free}`, `:${documented}`), printed);
+  return [...ports].reduce((text, [documented, free]) => text.replaceAll(free, documented), printed);
 }
