@@ -17,7 +17,9 @@ test("guides.executed: a command that fails, output that is not printed and a fa
   skip,
 }, async () => {
   const runMarkdown = (markdown: string): Promise<void> => runBlocks(blocksOf(markdown));
-  await runMarkdown("```sh\nexport NAME=you\n```\n\n```sh\necho hello $NAME; echo bye\n```\n\n```text\nhello …\nbye\n```\n");
+  await runMarkdown(
+    "```sh\nexport NAME=you\n```\n\n```sh\necho hello $NAME; echo bye\n```\n\n```text\nhello …\nbye\n```\n",
+  );
   await runMarkdown("1. A list:\n\n   ```sh fails\n   exit 3\n   ```\n");
   const wrong = [
     ["```sh\nfalse\ntrue\n```\n", /ended with exit code 1/u],

@@ -18,9 +18,9 @@ export const ROOT = join(import.meta.dirname, "../..");
 /** What a checkout has, as far as guides use it. */
 const CHECKOUT = ["sandbox", "examples", "docs", "package.json", "node_modules", "src", "patchbay.example.yaml"];
 /** Of one block. Only a hanging command reaches it, even on a busy machine. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 /** From Ctrl-C to SIGKILL. A gateway stops its database server in this time. */
-const STOP_MS = 30_000;
+const STOP_MS = 60_000;
 const START = /^(?:\w+=\S* )*(?:npm ci && )?(?:\w+=\S* )*npm start$/mu;
 /** The last of the addresses that a start prints, after its self-check. */
 const STARTED = /^\s*docs\s+http/mu;
@@ -59,7 +59,12 @@ export async function runBlocks(blocks: readonly Block[]): Promise<void> {
   let last: Running | null = null;
   try {
     for (const block of blocks) {
-      if (block.language === "text") await assertPrinted(block.code, last, background.filter((each) => each !== gateway));
+      if (block.language === "text")
+        await assertPrinted(
+          block.code,
+          last,
+          background.filter((each) => each !== gateway),
+        );
       if (block.language !== "sh") continue;
       const isStart = START.test(block.code);
       const isBackground = isStart || block.flags.includes("background");
@@ -196,7 +201,10 @@ async function assertStarted(gateway: Running): Promise<void> {
 
 async function assertEnded(running: Running, { code, flags }: Block): Promise<void> {
   try {
-    await running.until(() => false, () => `This did not end:\n${code}\nPrinted:\n${running.output()}`);
+    await running.until(
+      () => false,
+      () => `This did not end:\n${code}\nPrinted:\n${running.output()}`,
+    );
   } finally {
     await running.stop();
   }
@@ -235,7 +243,13 @@ export function missingLine(shown: string, printed: string): string | null {
   let from = 0;
   for (const line of linesOf(shown)) {
     if (line === "" || line === "…") continue;
-    const pattern = new RegExp(`^${line.split(/\s*…\s*/u).map(escapePattern).join(".*")}$`, "u");
+    const pattern = new RegExp(
+      `^${line
+        .split(/\s*…\s*/u)
+        .map(escapePattern)
+        .join(".*")}$`,
+      "u",
+    );
     const index = lines.findIndex((each, place) => place >= from && pattern.test(each));
     if (index === -1) return line;
     from = index + 1;
