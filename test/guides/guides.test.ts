@@ -21,6 +21,7 @@ test("guides.executed: a command that fails, output that is not printed and a fa
     "```sh\nexport NAME=you\n```\n\n```sh\necho hello $NAME; echo bye\n```\n\n```text\nhello …\nbye\n```\n",
   );
   await runMarkdown("1. A list:\n\n   ```sh fails\n   exit 3\n   ```\n");
+  await runMarkdown("```sh eventually\necho one >> lines; wc -l < lines\n```\n\n```text\n3\n```\n");
   const wrong = [
     ["```sh\nfalse\ntrue\n```\n", /ended with exit code 1/u],
     ["```sh\nfalse | cat\n```\n", /ended with exit code 1/u],

@@ -4,6 +4,7 @@
 // Words behind a block's language, which no renderer shows:
 // - `sh background`: runs until the guide ends, as in a second terminal. `npm start` always does.
 // - `sh fails`: must end with an exit code other than 0.
+// - `sh eventually`: runs again until it prints what the guide shows, because the request log is up to 0.5 s behind [requests.write-batches].
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -45,6 +46,11 @@ interface Running {
   readonly stop: () => Promise<void>;
 }
 
+interface Repeatable {
+  readonly block: Block;
+  readonly start: () => Running;
+}
+
 type Ports = ReadonlyMap<string, string>;
 
 export async function runGuide(file: string): Promise<void> {
@@ -56,25 +62,30 @@ export async function runBlocks(blocks: readonly Block[]): Promise<void> {
   const folder = makeFolder(ports);
   const background: Running[] = [];
   let gateway: Running | null = null;
+  let again: Repeatable | null = null;
   let last: Running | null = null;
   try {
     for (const block of blocks) {
-      if (block.language === "text")
+      if (block.language === "text") {
+        if (again !== null && last !== null) last = await runUntilPrinted(block.code, again, last);
         await assertPrinted(
           block.code,
           last,
           background.filter((each) => each !== gateway),
         );
+      }
       if (block.language !== "sh") continue;
       const isStart = START.test(block.code);
       const isBackground = isStart || block.flags.includes("background");
       // One gateway at a time: before it is started again, the reader has stopped it.
       if (isStart) await gateway?.stop();
-      last = run(folder, block.code, { ports, isBackground });
+      const start = (): Running => run(folder, block.code, { ports, isBackground });
+      last = start();
       if (isBackground) background.push(last);
       if (isStart) gateway = last;
       if (isStart) await assertStarted(last);
       else if (!isBackground) await assertEnded(last, block);
+      again = block.flags.includes("eventually") ? { block, start } : null;
     }
   } finally {
     await stopAll(background);
@@ -211,6 +222,17 @@ async function assertEnded(running: Running, { code, flags }: Block): Promise<vo
   const shouldFail = flags.includes("fails");
   const outcome = shouldFail ? "should have failed" : `ended with exit code ${running.exitCode()}`;
   assert.equal(running.exitCode() !== 0, shouldFail, `This ${outcome}:\n${code}\nPrinted:\n${running.output()}`);
+}
+
+/** The run that printed it, or the last one within the limit. Each run is a process, so that this does not spin. */
+async function runUntilPrinted(shown: string, { block, start }: Repeatable, first: Running): Promise<Running> {
+  const deadline = performance.now() + LIMIT_MS;
+  let running = first;
+  while (missingLine(shown, running.output()) !== null && performance.now() < deadline) {
+    running = start();
+    await assertEnded(running, block);
+  }
+  return running;
 }
 
 /** Every line that is shown is printed, in this order, by the last block or, maybe later, by one in the background. */
