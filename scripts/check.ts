@@ -5,6 +5,7 @@ const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["format", ["biome", "format", "."]],
   ["types", ["tsc", "--noEmit"]],
   ["types in the browser", ["tsc", "--noEmit", "-p", "src/page"]],
+  ["types in web", ["tsc", "--noEmit", "-p", "web"]],
   ["lint", ["oxlint", "--type-aware", "--deny-warnings"]],
   ["spelling", ["cspell", "lint", "--no-progress", "--no-summary"]],
   ["imports", ["node", "scripts/check-imports.ts"]],

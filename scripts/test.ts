@@ -28,6 +28,7 @@ const SHOWN = 12;
 const TIMEOUT_MS = 600_000;
 /** The slowest files start first: one that starts last would keep a single process busy at the end. */
 const FIRST = [
+  "test/guides/guides.test.ts",
   "test/http/transcription/kill-points.test.ts",
   "test/operations/backup.test.ts",
   "test/playground/page.test.ts",

@@ -26,6 +26,12 @@ export function pageModules(): { readonly modules: string; readonly areBuilt: bo
   return { modules: dirname(import.meta.dirname), areBuilt: !IN_CHECKOUT };
 }
 
+/** The same for the modules of `web/`, and the directory of their styles, which are not built. */
+export function webModules(): { readonly modules: string; readonly styles: string; readonly areBuilt: boolean } {
+  const styles = join(packageRoot(), "web");
+  return { modules: IN_CHECKOUT ? styles : join(packageRoot(), "dist", "web"), styles, areBuilt: !IN_CHECKOUT };
+}
+
 export function packageVersion(): string {
   return manifest().version;
 }

@@ -3,9 +3,11 @@ import type { Server } from "node:http";
 import { join } from "node:path";
 import { createRealtimeTokens } from "../auth/realtime-tokens.ts";
 import type { Principal } from "../auth/principal.ts";
-import { packageRoot, packageVersion, pageModules, samplePath } from "../cli/package-root.ts";
+import { packageRoot, packageVersion, pageModules, samplePath, webModules } from "../cli/package-root.ts";
 import { ENDPOINTS } from "../contract/endpoints/endpoints.ts";
+import type { HomeState } from "../contract/endpoints/operations.ts";
 import type { KeyVerifier } from "../auth/verify-key.ts";
+import { type Directory, PLATFORM } from "../directory/snapshot.ts";
 import { findKeys } from "../directory/find-key.ts";
 import { createAdmission } from "../gateway/admission.ts";
 import { limitFigures } from "../gateway/account/describe-limits.ts";
@@ -17,13 +19,15 @@ import { getAudioUrlDomains } from "../http/endpoints/get-audio-url-domains.ts";
 import { getDocs } from "../http/endpoints/pages/get-docs.ts";
 import { getLlms } from "../http/endpoints/pages/get-llms.ts";
 import { getConsole } from "../http/endpoints/pages/get-console.ts";
-import { getErrorDocs } from "../http/endpoints/pages/get-error-docs.ts";
+import { createDocumentation } from "../http/pages/docs/documentation.ts";
 import { getHealth } from "../http/endpoints/get-health.ts";
 import { getJob } from "../http/endpoints/jobs/get-job.ts";
 import { getJobResult } from "../http/endpoints/jobs/get-job-result.ts";
 import { getLimits } from "../http/endpoints/get-limits.ts";
 import { getMe } from "../http/endpoints/get-me.ts";
 import { getModel, getModels, getPurposeModel } from "../http/endpoints/get-models.ts";
+import { getHome } from "../http/endpoints/pages/get-home.ts";
+import { getWebFile } from "../http/endpoints/pages/get-web-file.ts";
 import { getPlayground } from "../http/endpoints/pages/get-playground.ts";
 import { getRealtime, type RealtimeEdge } from "../http/endpoints/get-realtime.ts";
 import { getOpenapi } from "../http/endpoints/pages/get-openapi.ts";
@@ -67,6 +71,11 @@ export interface PublicParts {
   readonly server: () => Server;
 }
 
+function recognitionOf(directory: Directory): HomeState["recognition"] {
+  const isReal = directory.accountsOf(PLATFORM).some(({ account }) => account.kind !== "sandbox");
+  return isReal ? "provider" : "simulated";
+}
+
 export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
   const { configuration, gateway, spool, isClosing, database, edge, readiness, publicUrl, keys, pepper } = parts;
   const { requireAdmin } = edge;
@@ -98,8 +107,9 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getHealth,
     readiness,
     getOpenapi(join(packageRoot(), "openapi.json")),
-    getDocs(ENDPOINTS),
-    getErrorDocs(),
+    getHome({ places: webModules(), version: packageVersion(), recognition: () => recognitionOf(gateway.directory()) }),
+    ...getDocs(createDocumentation(packageRoot()), webModules()),
+    getWebFile(webModules()),
     getLlms(ENDPOINTS),
     ...getPlayground({ ...pageModules(), sample: samplePath() }),
     ...getConsole(pageModules(), "public", publicUrl),

@@ -30,7 +30,8 @@ const WITHOUT_METHOD: Readonly<Record<string, string>> = {
   "/readyz": "for the operator of the gateway",
   "/openapi.json": "documentation",
   "/docs": "documentation",
-  "/docs/errors": "documentation",
+  "/docs/": "documentation",
+  "/web/": "what pages load",
   "/llms.txt": "documentation",
   "/console": "a page",
   "/console/": "what the page loads",
@@ -38,6 +39,7 @@ const WITHOUT_METHOD: Readonly<Record<string, string>> = {
   "/playground/": "what the page loads",
 };
 const isWithoutMethod = (path: string): boolean =>
+  path === "/" ||
   Object.keys(WITHOUT_METHOD).some((left) => (left.endsWith("/") ? path.startsWith(left) : path === left));
 
 test("client.every-endpoint: every endpoint for apps has its method in the client, or a documented reason", async () => {

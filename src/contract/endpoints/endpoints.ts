@@ -35,8 +35,13 @@ import { ROUTE_ENDPOINTS } from "../admin/routes.ts";
 import { getModelsContracts } from "../admin/workspace-models.ts";
 import {
   getDocsContract,
+  getDocsPageContract,
+  getDocsSearchContract,
+  getDocsSectionPageContract,
+  getDocsSlashContract,
   getErrorDocsContract,
   getHealthContract,
+  getHomeContract,
   getLlmsContract,
   getOpenapiContract,
   getConsoleContract,
@@ -46,6 +51,7 @@ import {
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
   getReadinessContract,
+  getWebFileContract,
 } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -88,7 +94,12 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,
+  getHomeContract,
   getDocsContract,
+  getDocsPageContract,
+  getDocsSearchContract,
+  getDocsSectionPageContract,
+  getDocsSlashContract,
   getErrorDocsContract,
   getLlmsContract,
   getConsoleContract,
@@ -97,4 +108,5 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getPlaygroundContract,
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
+  getWebFileContract,
 ];

@@ -69,14 +69,103 @@ export const getOpenapiContract: EndpointContract = {
   errors: [],
 };
 
+const pageInHtml = { description: "A page in HTML.", content: { "text/html": z.string() } };
+
+export const homeState = z.object({
+  name: z.literal("patchbay"),
+  version: z.string(),
+  recognition: z
+    .enum(["simulated", "provider"])
+    .describe("`simulated`: only the sandbox is connected. `provider`: a shared connection leads to a real provider."),
+  playground: z.string(),
+  docs: z.string(),
+  console: z.string(),
+  openapi: z.string(),
+});
+export type HomeState = z.infer<typeof homeState>;
+
+export const getHomeContract: EndpointContract = {
+  method: "GET",
+  path: "/",
+  operationId: "getHome",
+  summary: "Where to go: playground, documentation, console",
+  description: "A page for browsers, JSON for everything else.",
+  auth: "none",
+  responses: {
+    200: { description: "The page.", content: { "text/html": z.string(), "application/json": homeState } },
+  },
+  errors: ["NOT_ACCEPTABLE"],
+};
+
 export const getDocsContract: EndpointContract = {
   method: "GET",
   path: "/docs",
   operationId: "getDocs",
-  summary: "API reference in HTML",
+  summary: "The documentation in HTML",
   auth: "none",
-  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  responses: { 200: pageInHtml },
   errors: [],
+};
+
+/** The address that people type. */
+export const getDocsSlashContract: EndpointContract = {
+  ...getDocsContract,
+  path: "/docs/",
+  operationId: "getDocsWithSlash",
+};
+
+export const getDocsPageContract: EndpointContract = {
+  method: "GET",
+  path: "/docs/:page",
+  operationId: "getDocsPage",
+  summary: "A page of the documentation",
+  auth: "none",
+  responses: { 200: pageInHtml },
+  errors: ["NOT_FOUND"],
+};
+
+export const getDocsSectionPageContract: EndpointContract = {
+  ...getDocsPageContract,
+  path: "/docs/:section/:page",
+  operationId: "getDocsSectionPage",
+};
+
+export const documentationSection = z.object({
+  id: z.string().describe("Path of the section, with its fragment."),
+  page: z.string().describe("Title of the page."),
+  heading: z.string(),
+  content: z.string().describe("Text without markup."),
+});
+export const documentationSections = z.array(documentationSection);
+
+export const getDocsSearchContract: EndpointContract = {
+  method: "GET",
+  path: "/docs/search.json",
+  operationId: "getDocsSearch",
+  summary: "Every section of the documentation, for its search",
+  auth: "none",
+  responses: {
+    200: {
+      description: "The sections.",
+      content: {
+        "application/json": documentationSections,
+      },
+    },
+  },
+  errors: [],
+};
+
+export const getWebFileContract: EndpointContract = {
+  method: "GET",
+  path: "/web/:folder/:file",
+  operationId: "getWebFile",
+  summary: "A file that pages load",
+  description: "Scripts, style sheets and libraries, from a fixed list.",
+  auth: "none",
+  responses: {
+    200: { description: "The file.", content: { "text/javascript": z.string(), "text/css": z.string() } },
+  },
+  errors: ["NOT_FOUND"],
 };
 
 export const getPlaygroundContract: EndpointContract = {
@@ -87,7 +176,7 @@ export const getPlaygroundContract: EndpointContract = {
   description:
     "A page that uses this API with your key, which is stored in the tab only: transcription with every option, the words in sync with the audio, and an explanation of the routing.",
   auth: "none",
-  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  responses: { 200: pageInHtml },
   errors: [],
 };
 
@@ -126,7 +215,7 @@ export const getConsoleContract: EndpointContract = {
   description:
     "A page that uses the admin API of this listener with your key, which is stored in the tab only: requests with their routing, jobs, deliveries, usage, budgets, keys, connections, routes. The operator's console is on the admin listener, a workspace's on the public one.",
   auth: "none",
-  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  responses: { 200: pageInHtml },
   errors: [],
 };
 
@@ -167,6 +256,6 @@ export const getErrorDocsContract: EndpointContract = {
   summary: "Error reference in HTML",
   description: "`doc_url` of every error links to this page.",
   auth: "none",
-  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  responses: { 200: pageInHtml },
   errors: [],
 };

@@ -85,7 +85,14 @@ import { audioText, audioTranscriptionForm, audioTranslationForm } from "./endpo
 import { jobForm, jobOrResult } from "./endpoint-jobs.ts";
 import { transcriptionForm, transcriptionOrDecision, translationForm } from "./endpoint-transcription.ts";
 import { streamedEvent } from "./endpoint-webhook.ts";
-import { health, openapiDocument, readiness } from "./operations.ts";
+import {
+  documentationSection,
+  documentationSections,
+  health,
+  homeState,
+  openapiDocument,
+  readiness,
+} from "./operations.ts";
 
 export type SchemaNames = Readonly<Record<string, z.ZodType>>;
 
@@ -98,7 +105,10 @@ export const SCHEMA_NAMES: SchemaNames = {
   Error: errorBody,
   ErrorCode: problemBody.shape.code,
   ErrorType: problemBody.shape.error_type,
+  DocumentationSection: documentationSection,
+  DocumentationSectionList: documentationSections,
   Health: health,
+  Home: homeState,
   OpenapiDocument: openapiDocument,
   Problem: problemBody,
   Readiness: readiness,

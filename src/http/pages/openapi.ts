@@ -1,6 +1,7 @@
 // Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
 import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
 import { SCHEMA_NAMES, type SchemaNames } from "../../contract/endpoints/schema-names.ts";
+import { TAGS, tagOf } from "../../contract/endpoints/tags.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { parametersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
@@ -47,6 +48,10 @@ export function openapiDocument(
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
+    tags: TAGS.filter((tag) => contracts.some((contract) => tagOf(contract) === tag)).map(({ name, description }) => ({
+      name,
+      description,
+    })),
     paths,
     components: {
       ...components.toJson(),
@@ -61,6 +66,7 @@ function operation(contract: EndpointContract, components: Components): Json {
   const parameters = parametersOf(contract, components);
   return {
     operationId: contract.operationId,
+    tags: [tagOf(contract).name],
     summary: contract.summary,
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: contract.auth === "none" ? [] : [{ key: [] }],

@@ -14,8 +14,8 @@ export function playgroundHtml(script: string): string {
 <script type="module" src="/playground/${script}"></script>`,
     body: `<main>
 <header><p class="product">Patchbay</p><h1>Playground</h1>
-<p>Speech to text through this gateway's API, with your key: the transcript and its routing. <a href="/docs">API</a> · <a href="/docs/errors">Errors</a></p></header>
-<noscript><p class="notice">This page needs JavaScript. The API offers the same functions: <a href="/docs">first requests</a>.</p></noscript>
+<p>Speech to text through this gateway's API, with your key: the transcript and its routing. <a href="/docs">Documentation</a> · <a href="/docs/errors">Errors</a> · <a href="/console">Console</a></p></header>
+<noscript><p class="notice">This page needs JavaScript. The API offers the same functions: <a href="/docs/api#first-requests">first requests</a>.</p></noscript>
 <div class="columns">
 <div class="ask">
 <section aria-labelledby="key-title"><h2 id="key-title">Key</h2>

@@ -13,7 +13,7 @@ const KEY = "idempotency-key";
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
 const SVC_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 /** Exactly what the router compares: no escapes, no empty or dot segments, so that a path has only one spelling. */
-const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+)$/;
+const PLAIN_PATH = /^(?:\/|\/docs\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+)$/;
 
 type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "httpVersionMinor">;
 

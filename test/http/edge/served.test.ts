@@ -1,16 +1,19 @@
 // What the edge serves of itself: health, readiness, the error pages; and how long it holds a reply that is not read.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { askApp } from "./ask-app.ts";
 import pino from "pino";
-import { packageRoot } from "../../../src/cli/package-root.ts";
+import { packageRoot, webModules } from "../../../src/cli/package-root.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
-import { health, readiness } from "../../../src/contract/endpoints/operations.ts";
+import { getDocsSearchContract, health, readiness } from "../../../src/contract/endpoints/operations.ts";
+import { createDocumentation } from "../../../src/http/pages/docs/documentation.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/pages/docs-errors.ts";
 import type { HandlerContext } from "../../../src/http/server/endpoint.ts";
 import { getDocs } from "../../../src/http/endpoints/pages/get-docs.ts";
@@ -34,8 +37,7 @@ function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, dr
       getHealth,
       getReadiness({ draining, checks }),
       getOpenapi(DOCUMENT),
-      getDocs(ENDPOINTS),
-      getErrorDocs(),
+      ...getDocs(createDocumentation(packageRoot()), webModules()),
       getLlms(ENDPOINTS),
     ],
     authenticate: async () => assert.fail("none of these endpoints looks at a key"),
@@ -77,50 +79,108 @@ test("api.readyz: /readyz is 200 when every check passes, else 503 with the fail
   }
 });
 
-test("api.docs: /docs has every endpoint, leads on to the document and the errors, and loads nothing", async () => {
+test("api.docs: the documentation is served below /docs, with and without a slash; another page is 404", async () => {
   const app = operations({});
-  const reply = await askApp(app, { url: "/docs" });
-  assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
-  assert.match(String(reply.headers["content-security-policy"]), /^default-src 'none'/);
-  for (const { operationId, method, path } of ENDPOINTS) {
-    assert.equal(reply.body.split(`<section id="${operationId}">`).length, 2, operationId);
-    assert.ok(reply.body.includes(`${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}</code>`), operationId);
-  }
-  for (const path of ["/openapi.json", "/docs/errors", "/docs/errors#AUDIO_TOO_LARGE"])
-    assert.ok(reply.body.includes(`href="${path}"`), path);
-  assert.doesNotMatch(reply.body, /src=|href="http/u);
+  const [page, slash] = [await askApp(app, { url: "/docs" }), await askApp(app, { url: "/docs/" })];
+  assert.deepEqual([page.statusCode, page.headers["content-type"]], [200, "text/html; charset=utf-8"]);
+  assert.equal(slash.statusCode, 200, slash.body);
+  assert.equal(page.body, slash.body);
+  for (const path of ["/docs/reference/idempotency", "/docs/glossary", "/docs/api", "/docs/decisions"])
+    assert.equal((await askApp(app, { url: path })).statusCode, 200, path);
+  for (const path of ["/docs/unknown", "/docs/reference/unknown", "/docs/..%2fpackage", "/docs/reference/%2e%2e"])
+    assert.equal((await askApp(app, { url: path })).statusCode, 404, path);
   await app.close();
 });
 
-test("api.docs: /llms.txt links to every endpoint's place in /docs, and both begin with the same first requests", async () => {
+test("api.docs: every page loads from this gateway alone; its only inline script is the import map of its policy", async () => {
   const app = operations({});
-  const [text, page] = [await askApp(app, { url: "/llms.txt" }), await askApp(app, { url: "/docs" })];
-  assert.deepEqual([text.statusCode, text.headers["content-type"]], [200, "text/plain; charset=utf-8"]);
-  for (const { operationId } of ENDPOINTS) {
-    assert.equal(text.body.split(`](/docs#${operationId}): `).length, 2, operationId);
-    assert.ok(page.body.includes(`<section id="${operationId}">`), operationId);
+  for (const { path } of await createDocumentation(packageRoot()).list()) {
+    const { body, headers } = await askApp(app, { url: path });
+    assert.doesNotMatch(body, /(?:src|action)="(?!\/web\/)|<style|<img|style="|onclick/u, path);
+    const scripts = [...body.matchAll(/<script[^>]*>([^<]+)<\/script>/gu)].map(([, text = ""]) => text);
+    assert.equal(scripts.length, 1, path);
+    const hash = createHash("sha256")
+      .update(scripts[0] ?? "")
+      .digest("base64");
+    const policy = String(headers["content-security-policy"]);
+    assert.match(policy, /^default-src 'none';/u);
+    assert.ok(policy.includes(`script-src 'self' 'sha256-${hash}';`), path);
+    assert.doesNotMatch(policy, /unsafe|https?:/u);
   }
+  await app.close();
+});
+
+test("api.docs: no link within the documentation is broken", async () => {
+  const documentation = createDocumentation(packageRoot());
+  const others = new Set(ENDPOINTS.filter(({ method }) => method === "GET").map(({ path }) => path));
+  const pages = new Map<string, string>();
+  for (const { path } of await documentation.list()) pages.set(path, (await documentation.render(path))?.html ?? "");
+  const broken: string[] = [];
+  for (const [path, html] of pages) {
+    for (const [, target = ""] of html.matchAll(/<a href="([^"]+)"/gu)) {
+      if (/^https?:/u.test(target)) continue;
+      const [page, fragment] = [target.startsWith("#") ? path : (target.split("#")[0] ?? ""), target.split("#")[1]];
+      const found = pages.get(page);
+      const hasPlace = fragment === undefined || (found ?? "").includes(`id="${fragment}"`);
+      if ((found === undefined && !others.has(page)) || !hasPlace) broken.push(`${path}: ${target}`);
+    }
+    for (const [, file = ""] of html.matchAll(/<span title="In the repository: ([^"]+)"/gu))
+      if (!existsSync(join(packageRoot(), file))) broken.push(`${path}: ${file}`);
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(pages.size > 40);
+});
+
+test("api.docs: the API reference has every endpoint with its fields, and /llms.txt links to its place; both begin with the same first requests", async () => {
+  const app = operations({});
+  const [text, index] = [await askApp(app, { url: "/llms.txt" }), await askApp(app, { url: "/docs/api" })];
+  assert.deepEqual([text.statusCode, text.headers["content-type"]], [200, "text/plain; charset=utf-8"]);
+  for (const { operationId, method, path } of ENDPOINTS) {
+    const place = new RegExp(`\\]\\((/docs/api/[a-z-]+)#${operationId}\\): `, "u").exec(text.body)?.[1] ?? "";
+    const { body } = await askApp(app, { url: place });
+    assert.equal(body.split(`id="${operationId}"`).length, 2, operationId);
+    assert.ok(body.includes(`${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}</code>`), operationId);
+    assert.ok(index.body.includes(`href="${place}#${operationId}"`), operationId);
+  }
+  const transcription = await askApp(app, { url: "/docs/api/transcription" });
+  for (const field of ["diarization", "audio.url", "redaction"])
+    assert.ok(transcription.body.includes(`<code>${field}</code>`), field);
   for (const { code } of FIRST_REQUESTS) {
     assert.ok(text.body.includes(code), code);
-    assert.ok(page.body.includes(escapeHtml(code)), code);
+    assert.ok(index.body.includes(escapeHtml(code)), code);
+  }
+  await app.close();
+});
+
+test("api.docs: the search has every section of every page, and its ids lead there", async () => {
+  const app = operations({});
+  const sections = getDocsSearchContract.responses[200]?.content["application/json"]?.parse(
+    (await askApp(app, { url: "/docs/search.json" })).json(),
+  ) as readonly { readonly id: string; readonly heading: string }[];
+  assert.ok(sections.length > 300);
+  assert.equal(new Set(sections.map(({ id }) => id)).size, sections.length);
+  for (const { id, heading } of sections.filter((_, index) => index % 40 === 0)) {
+    const [path = "", fragment = ""] = id.split("#");
+    const { body } = await askApp(app, { url: path });
+    assert.ok(body.includes(`id="${fragment}"`) && body.includes(escapeHtml(heading)), id);
   }
   await app.close();
 });
 
 test("errors.doc-url: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
   const app = operations({});
-  const reply = await askApp(app, { url: "/docs/errors" });
-  assert.equal(reply.headers["content-type"], "text/html; charset=utf-8");
-  assert.match(String(reply.headers["content-security-policy"]), /^default-src 'none'/);
+  const { body } = await askApp(app, { url: "/docs/errors" });
   const markdown = errorsMarkdown();
   for (const [code, { status, doc }] of Object.entries(ERRORS)) {
-    assert.equal(reply.body.split(`<section id="${code}">`).length, 2, code);
-    assert.ok(reply.body.includes(`href="#${code}"`), code);
+    for (const page of [body, errorsHtml()]) {
+      assert.equal(page.split(` id="${code}"`).length, 2, code);
+      assert.ok(page.includes(`href="#${code}"`), code);
+    }
     assert.ok(markdown.includes(`## ${code}\n\n${status} `), code);
     assert.ok(markdown.includes(doc), code);
   }
   for (const [code, doc] of Object.entries(JOB_ONLY_ERRORS)) {
-    assert.equal(reply.body.split(`<section id="${code}">`).length, 2, code);
+    for (const page of [body, errorsHtml()]) assert.equal(page.split(` id="${code}"`).length, 2, code);
     assert.ok(markdown.includes(`## ${code}\n\nOnly in `) && markdown.includes(doc), code);
   }
   assert.doesNotMatch(errorsHtml(), /<script|<link|<img|@import|url\(|https?:/);
@@ -138,7 +198,9 @@ test("api.openapi: /openapi.json is served as JSON without a key, as its contrac
 
 test("api.shared-documents: replies with a document share its bytes, and none encodes it again", async () => {
   const context = {} as HandlerContext;
-  for (const { handle } of [getOpenapi(DOCUMENT), getDocs(ENDPOINTS), getErrorDocs(), getLlms(ENDPOINTS)]) {
+  const [docs] = getDocs(createDocumentation(packageRoot()), webModules());
+  assert.ok(docs !== undefined);
+  for (const { handle } of [getOpenapi(DOCUMENT), docs, getErrorDocs(), getLlms(ENDPOINTS)]) {
     const [first, second] = [await handle(context), await handle(context)];
     assert.ok("bytes" in first.body && "bytes" in second.body);
     assert.equal(first.body.bytes, second.body.bytes);

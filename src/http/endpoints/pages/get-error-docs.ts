@@ -1,4 +1,4 @@
-// GET /docs/errors: the error reference to which every `doc_url` links [errors.doc-url].
+// GET /docs/errors of the admin listener, which serves no other documentation: the error reference to which every `doc_url` links [errors.doc-url].
 import { getErrorDocsContract } from "../../../contract/endpoints/operations.ts";
 import { errorsHtml } from "../../pages/docs-errors.ts";
 import type { Endpoint } from "../../server/endpoint.ts";

@@ -1,0 +1,101 @@
+// The pages of the documentation that the gateway serves: the Markdown files of `docs/`, read and rendered on their first request.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { apiReference } from "./api-reference.ts";
+import { renderMarkdown, type RenderedPage } from "./markdown.ts";
+
+export interface DocumentationPage {
+  /** `/docs/reference/jobs`. */
+  readonly path: string;
+  /** `docs/reference/jobs.md`. For pages of the API reference: `openapi.json`. */
+  readonly file: string;
+  readonly title: string;
+  readonly markdown: string;
+}
+
+export interface SearchSection {
+  /** Path with fragment. */
+  readonly id: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly content: string;
+}
+
+export interface Documentation {
+  readonly list: () => Promise<readonly DocumentationPage[]>;
+  /** Null: there is no such page. */
+  readonly render: (path: string) => Promise<RenderedPage | null>;
+  /** Every section of every page. */
+  readonly searchSections: () => Promise<readonly SearchSection[]>;
+}
+
+/** In the order of the navigation. Pages of generated lists are served, but not searched: they repeat what other pages explain. */
+const FOLDERS = ["docs", "docs/guides", "docs/reference", "docs/decisions"] as const;
+const NOT_SEARCHED = new Set(["docs/reference/coverage.md"]);
+const INDEX = "docs/index.md";
+const OPENAPI = "openapi.json";
+
+/** `root` is the directory that contains `docs/` and `openapi.json`. */
+export function createDocumentation(root: string): Documentation {
+  let listed: Promise<readonly DocumentationPage[]> | undefined;
+  const rendered = new Map<string, RenderedPage>();
+  const list: Documentation["list"] = () => {
+    listed ??= readPages(root);
+    listed.catch(() => {
+      listed = undefined;
+    });
+    return listed;
+  };
+  const render: Documentation["render"] = async (path) => {
+    const pages = await list();
+    const page = pages.find((each) => each.path === path);
+    if (page === undefined) return null;
+    const pathOf = (file: string): string | null => pages.find((each) => each.file === file)?.path ?? null;
+    const result = rendered.get(path) ?? renderMarkdown(page.markdown, { file: page.file, pathOf });
+    rendered.set(path, result);
+    return result;
+  };
+  return {
+    list,
+    render,
+    searchSections: async () => {
+      const all: SearchSection[] = [];
+      for (const { path, file } of await list()) {
+        if (NOT_SEARCHED.has(file)) continue;
+        const page = await render(path);
+        for (const { id, text, content } of page?.sections ?? []) {
+          all.push({ id: `${path}#${id}`, page: page?.title ?? "", heading: text, content });
+        }
+        // A page takes milliseconds. Requests of other clients run in between.
+        await setImmediate();
+      }
+      return all;
+    },
+  };
+}
+
+async function readPages(root: string): Promise<readonly DocumentationPage[]> {
+  const read = async (file: string): Promise<DocumentationPage> => {
+    const markdown = await readFile(join(root, file), "utf8");
+    return { file, path: pathOfFile(file), title: /^# (.+)$/mu.exec(markdown)?.[1] ?? file, markdown };
+  };
+  const written = await Promise.all(FOLDERS.map((folder) => listFiles(root, folder)));
+  const document: unknown = JSON.parse(await readFile(join(root, OPENAPI), "utf8"));
+  return [
+    ...(await Promise.all(written.flat().map(read))),
+    ...apiReference(document).map((page) => ({ ...page, file: OPENAPI })),
+  ];
+}
+
+async function listFiles(root: string, folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(root, folder)).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".md"))
+    .toSorted()
+    .map((name) => `${folder}/${name}`);
+}
+
+function pathOfFile(file: string): string {
+  return file === INDEX ? "/docs" : `/${file.replace(/(?:\/README)?\.md$/u, "")}`;
+}
