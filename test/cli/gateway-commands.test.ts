@@ -84,8 +84,8 @@ test("requests.provider-error, requests.answered-model: requests show and route 
   ] as const) {
     const { out, err } = await run(command, ...rest, idOf(answer), ...admin);
     assert.equal(err, "");
-    assert.match(out, /^proof {4}1 {2}model \(answered by general-nova-2 nova-2 /mu);
-    assert.match(out, /^provider 2 {2}HTTP 500 {2}deployment_missing .*No such deployment\.$/mu);
+    assert.match(out, /^receipts +1 {2}model \(answered by general-nova-2 nova-2 /mu);
+    assert.match(out, /^provider +2 {2}HTTP 500 {2}deployment_missing .*No such deployment\.$/mu);
   }
 });
 
@@ -97,10 +97,10 @@ test("cli.requests: the record in lines: the summary first, then each target and
   const seen = await show(SEEING_KEY);
   assert.deepEqual([seen.code, seen.err], [0, ""]);
   assert.match(seen.out, /^Served by target 1 \(deepgram nova-3\)\./u);
-  assert.match(seen.out, /^target {3}3 {2}openai gpt-4o-transcribe {2}left {2}lacks timestamps\.word$/mu);
-  assert.match(seen.out, /^route {4}speech, version \d+$/mu);
-  assert.match(seen.out, /^call {5}1 {2}succeeded {2}\d+(\.\d+)? s {2}metered/mu);
-  assert.match(seen.out, /^proof {4}1 {2}timestamps\.word \(shown\), /mu);
+  assert.match(seen.out, /^target +3 {2}openai gpt-4o-transcribe {2}skipped {2}lacks timestamps\.word$/mu);
+  assert.match(seen.out, /^route +speech, version \d+$/mu);
+  assert.match(seen.out, /^call +1 {2}succeeded {2}\d+(\.\d+)? s {2}metered/mu);
+  assert.match(seen.out, /^receipts +1 {2}timestamps\.word \(shown\), /mu);
   assert.doesNotMatch((await show(KEY)).out, /deepgram|openai/u);
   requestRecord.parse(JSON.parse((await show(KEY, "--json")).out));
 });
@@ -113,7 +113,7 @@ test("cli.records-scope: administrators and the operator see any record of their
     ["--admin-url", gateway.adminOrigin],
   ]) {
     const shown = await run("requests", "show", id, "--api-key", OPERATOR_KEY, ...where);
-    assert.match(shown.out, /^owner {4}ws_\S+ {2}app_\S+ {2}key_/mu);
+    assert.match(shown.out, /^owner +ws_\S+ {2}app_\S+ {2}key_/mu);
     assert.match(shown.out, /deepgram nova-3/u);
   }
   const elsewhere = ["--workspace", "other", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
@@ -318,7 +318,7 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
   assert.equal((await run("usage", "--group-by", "model", ...own)).code, 3);
   const shown = await run("usage", "--group-by", "model", "--url", gateway.origin, "--api-key", SEEING_KEY);
   assert.equal(shown.code, 0, shown.err);
-  assert.match(shown.out, /^MODEL +PAYS +CALLS +FAILED +AUDIO S/mu);
+  assert.match(shown.out, /^MODEL +BILLING +CALLS +FAILED +AUDIO S/mu);
   assert.match(shown.out, /^nova-3 +metered +\d+ /mu);
   assert.match(shown.out, /^total +metered +\d+ /mu);
   workspaceUsage.parse(
@@ -443,7 +443,7 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   );
   const inside = await asAdmin("audio-url", "check", "https://a.inside.example/");
   assert.equal(inside.code, 2);
-  assert.match(inside.out, /^NO {3}Its host has public addresses only\.\n.*\n {5}found: private 10\.0\.0\.7$/mu);
+  assert.match(inside.out, /^NO +Its host has public addresses only\.\n.*\n {5}found: private 10\.0\.0\.7$/mu);
   assert.match(inside.err, /A request with this URL is rejected: address_not_public\./u);
   const json = await asAdmin("audio-url", "check", "http://media.example/", "--json");
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
@@ -466,8 +466,8 @@ test("cli.providers-models: providers models prints status, evidence, end and su
 test("cli.providers-list: providers list prints what routes can name, with --all also what an account would add", async () => {
   const usual = await asAdmin("providers", "list", "--capability", "audio_input");
   assert.equal(usual.code, 0, usual.err);
-  assert.match(usual.out, /^CONNECTION +OF +PROVIDER +MODEL +CAN +PAYS +STATE$/mu);
-  assert.match(usual.out, /^dg +platform +deepgram +nova-3 +audio_input +metered +ready$/mu);
+  assert.match(usual.out, /^CONNECTION +OWNER +PROVIDER +MODEL +CAN +BILLING +STATE$/mu);
+  assert.match(usual.out, /^dg +shared +deepgram +nova-3 +audio_input +metered +ready$/mu);
   assert.doesNotMatch(usual.out, /no connection|assemblyai|first/u);
   const all = await asAdmin("providers", "list", "--all", "--provider", "assemblyai", "--json");
   const { object, data } = JSON.parse(all.out) as { object: string; data: unknown[] };
@@ -481,11 +481,8 @@ test("retirement.cli: providers retirements prints what routes lose and what wou
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const all = await run("providers", "retirements", ...operator);
   assert.equal(all.code, 0, all.err);
-  assert.match(all.out, /^DATE +DAYS +ROUTE +OF +LOSES +TARGETS +DATE BY +APPS +INSTEAD$/mu);
-  assert.match(
-    all.out,
-    /^2027-02-26 +92 +speech +platform +language \(\d+ languages\) +oa\/\S+.* +provider +\d+ +\S+/mu,
-  );
+  assert.match(all.out, /^DATE +DAYS +ROUTE +OWNER +LOSES +TARGETS +EVIDENCE +APPS +REPLACEMENT$/mu);
+  assert.match(all.out, /^2027-02-26 +92 +speech +shared +language \(\d+ languages\) +oa\/\S+.* +provider +\d+ +\S+/mu);
   const own = await run(
     "providers",
     "retirements",
@@ -566,7 +563,7 @@ test("cli.providers-add: providers test says whether a credential works and for 
   assert.equal(well.code, 0, well.err);
   assert.match(
     well.out,
-    /^tried {2}openai {2}accepted {2}GET \/models {2}HTTP 200 {2}\d+ ms\n.+ lists \d+ of the \d+ models/u,
+    /^tried +openai {2}accepted {2}GET \/models {2}HTTP 200 {2}\d+ ms\n.+ lists \d+ of the \d+ models/u,
   );
   assert.match(well.out, /^audio_input: timestamps\.word, .*keyterms \(weak\), .*\n {2}whisper-1$/mu);
   assert.match(well.out, /^chat: tools, .*\n {2}gpt-4\.1, gpt-4\.1-mini, /mu);
@@ -657,8 +654,8 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   await postForm(gateway.origin);
   const well = await run("providers", "check", ...admin);
   assert.equal(well.code, 0, well.err);
-  assert.match(well.out, /^dg +platform +deepgram +set +nova-3 +well +0 +\d+$/mu);
-  assert.match(well.out, /^second +platform +openai-compatible +…cret +\S+ +(well|not called yet)/mu);
+  assert.match(well.out, /^dg +shared +deepgram +set +nova-3 +healthy +0 +\d+$/mu);
+  assert.match(well.out, /^second +shared +openai-compatible +…cret +\S+ +(healthy|not called yet)/mu);
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   for (let failures = 0; failures < 5; failures += 1) await postForm(gateway.origin);
   gateway.sandbox.clearFaults();
@@ -674,8 +671,8 @@ test("cli.providers-list: providers health prints state, successes, durations an
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const shown = await run("providers", "health", ...admin);
   assert.equal(shown.code, 0, shown.err);
-  assert.match(shown.out, /^CONNECTION +OF +MODEL +STATE +CALLS +OK % +P50 MS +P95 MS +MOST FREQUENT FAILURE$/mu);
-  assert.match(shown.out, /^dg +platform +nova-3 +unavailable +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
+  assert.match(shown.out, /^CONNECTION +OWNER +MODEL +STATE +CALLS +OK % +P50 MS +P95 MS +MOST FREQUENT FAILURE$/mu);
+  assert.match(shown.out, /^dg +shared +nova-3 +unavailable +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
   const [, id = ""] = /^20\S+Z +(req_\S+) +dg +nova-3 +failed:server_error +\d+$/mu.exec(shown.out) ?? [];
   const record = { out: "" };
   await until(async () => (await run(record, "requests", "show", id, ...admin)).code === 0);
@@ -694,14 +691,14 @@ test("cli.providers-pause: providers pause and resume work for shared and worksp
   const reason = ["--reason", "announced outage"];
   const paused = await run("providers", "pause", "dg", "--model", "nova-3", "--for", "1h30m", ...reason, ...admin);
   assert.equal(paused.code, 0, paused.err);
-  assert.match(paused.out, /^dg +platform +nova-3 +20\S+Z +key_\S+ +announced outage$/mu);
+  assert.match(paused.out, /^dg +shared +nova-3 +20\S+Z +key_\S+ +announced outage$/mu);
   assert.match(paused.err, /^sooner: patchbay providers resume dg --model nova-3$/mu);
   const whole = pauseView.parse(JSON.parse((await run("providers", "pause", "dg", "--json", ...admin)).out));
   assert.deepEqual([whole.model, Date.parse(whole.until) - Date.parse(whole.created_at)], [null, 3_600_000]);
   const health = await run("providers", "health", ...admin);
-  assert.match(health.out, /^dg +platform +all +20\S+Z +key_\S+ *$/mu);
-  assert.match(health.out, /^dg +platform +nova-3 +paused +\d+ /mu);
-  assert.match((await run("providers", "check", ...admin)).out, /^dg +platform +deepgram +set +nova-3 +paused /mu);
+  assert.match(health.out, /^dg +shared +all +20\S+Z +key_\S+ *$/mu);
+  assert.match(health.out, /^dg +shared +nova-3 +paused +\d+ /mu);
+  assert.match((await run("providers", "check", ...admin)).out, /^dg +shared +deepgram +set +nova-3 +paused /mu);
   const decided = await run("purposes", "test", "meetings", "--url", gateway.origin, "--api-key", SEEING_KEY);
   assert.match(decided.out, /^target +1 dg deepgram nova-3: paused manually until 20\S+Z$/mu);
 

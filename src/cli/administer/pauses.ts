@@ -54,14 +54,14 @@ export async function resumeProvider(
   await printLine(terminal, `${what} may be called again${ended.length === 0 ? "; nothing was paused" : ""}.`);
 }
 
-const HEAD = ["CONNECTION", "OF", "MODEL", "UNTIL", "BY", "REASON"];
+const HEAD = ["CONNECTION", "OWNER", "MODEL", "UNTIL", "BY", "REASON"];
 
 export function pauseTable(pauses: readonly PauseView[]): string {
   return table(
     HEAD,
     pauses.map(({ connection, workspace_id: owner, model, until, created_by: by, reason }) => [
       connection,
-      owner ?? "platform",
+      owner ?? "shared",
       model ?? "all",
       until,
       by,

@@ -35,10 +35,10 @@ export async function listProviders(
 ): Promise<void> {
   const visibleModels = await modelsFor(options, terminal, signal);
   const columns = {
-    head: ["CONNECTION", "OF", "PROVIDER", "MODEL", "CAN", "PAYS", "STATE"],
+    head: ["CONNECTION", "OWNER", "PROVIDER", "MODEL", "CAN", "BILLING", "STATE"],
     row: (model: AssignableModel) => [
       model.connection ?? "-",
-      model.connection_owner ?? "-",
+      ownerOf(model),
       model.provider,
       model.model,
       model.capabilities.join(","),
@@ -142,7 +142,7 @@ async function connectionsOf(session: Session): Promise<readonly ConnectionView[
 
 type Circuit = ProviderHealth["circuits"][number];
 
-const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "UNAVAILABLE UNTIL"];
+const HEAD = ["CONNECTION", "OWNER", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "UNAVAILABLE UNTIL"];
 
 /** Shared connections, called or not, followed by workspace connections that have been called. */
 function rowsOf(
@@ -154,7 +154,7 @@ function rowsOf(
     return [model, stateOf(circuit, circuit, pauses), String(failed), String(calls), until ?? ""];
   };
   const own = connections.flatMap((connection) => {
-    const about = [connection.id, "platform", connection.kind, credentialOf(connection)];
+    const about = [connection.id, "shared", connection.kind, credentialOf(connection)];
     const ownCircuits = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
     return ownCircuits.length === 0
       ? [[...about, "-", "not called yet"]]
@@ -162,10 +162,7 @@ function rowsOf(
   });
   const ids = new Set(connections.map(({ id }) => id));
   const others = circuits.filter((each) => each.workspace_id !== null || !ids.has(each.connection));
-  return [
-    ...own,
-    ...others.map((each) => [each.connection, each.workspace_id ?? "platform", "-", "-", ...cells(each)]),
-  ];
+  return [...own, ...others.map((each) => [each.connection, each.workspace_id ?? "shared", "-", "-", ...cells(each)])];
 }
 
 function credentialOf(connection: ConnectionView): string {
@@ -175,6 +172,11 @@ function credentialOf(connection: ConnectionView): string {
 
 function isBare({ kind, has_credential: has }: ConnectionView): boolean {
   return !has && needsCredential(kind);
+}
+
+/** A connection of the platform is shared by all workspaces. */
+function ownerOf({ connection_owner: owner }: AssignableModel): string {
+  return owner === "platform" ? "shared" : (owner ?? "-");
 }
 
 function payersOf({ billing_class: { audio_input: audio, chat } }: AssignableModel): string {

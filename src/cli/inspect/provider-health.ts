@@ -17,9 +17,9 @@ type Circuit = ProviderHealth["circuits"][number];
 type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 const STATES: Readonly<Record<Circuit["state"], string>> = {
-  closed: "well",
+  closed: "healthy",
   open: "unavailable",
-  half_open: "on probation",
+  half_open: "half open",
 };
 
 /** A manual pause takes precedence: it applies to every process. */
@@ -69,7 +69,7 @@ export async function readHealth(session: Session, minutes?: string): Promise<Pr
   );
 }
 
-const HEAD = ["CONNECTION", "OF", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
+const HEAD = ["CONNECTION", "OWNER", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
 
 /** Models called in the window, followed by models with a circuit or pause but no calls. */
 function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonly string[])[] {
@@ -78,7 +78,7 @@ function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonl
   return [
     ...models.map((each) => [
       each.connection,
-      each.workspace_id ?? "platform",
+      each.workspace_id ?? "shared",
       each.model,
       stateOf(each, circuitOf.get(nameOf(each)), pauses),
       String(each.calls),
@@ -91,7 +91,7 @@ function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonl
       .filter((each) => !calledModels.has(nameOf(each)))
       .map((each) => [
         each.connection,
-        each.workspace_id ?? "platform",
+        each.workspace_id ?? "shared",
         each.model,
         stateOf(each, each, pauses),
         "0",

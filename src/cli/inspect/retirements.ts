@@ -27,12 +27,12 @@ export async function showRetirements(
 }
 
 const COLUMNS = {
-  head: ["DATE", "DAYS", "ROUTE", "OF", "LOSES", "TARGETS", "DATE BY", "APPS", "INSTEAD"],
+  head: ["DATE", "DAYS", "ROUTE", "OWNER", "LOSES", "TARGETS", "EVIDENCE", "APPS", "REPLACEMENT"],
   row: (retirement: RetirementView) => [
     retirement.date,
     String(retirement.days_left),
     retirement.route,
-    retirement.workspace_id ?? "platform",
+    retirement.workspace_id ?? "shared",
     lossOf(retirement),
     retirement.targets.map(({ connection, model }) => `${connection}/${model}`).join(" "),
     retirement.evidence === "vendor" ? "provider" : "second-hand",

@@ -53,7 +53,7 @@ function lines(record: RequestRecordView): readonly string[] {
     ...(record.route === undefined || record.route === null ? [] : [row("route", describeRoute(record))]),
     ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
     ...record.attempts.flatMap(callRows),
-    row("key", record.idempotency.key.replaceAll("_", " ")),
+    row("idempotency", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",
       `${usage.audio_seconds ?? 0} s audio, ${usage.input_tokens + usage.output_tokens} tokens, ${usage.charge_usd} USD`,
@@ -72,10 +72,10 @@ function describePurpose({ requested, applied, source, reason }: NonNullable<Req
 function describeCandidate(candidate: RecordedCandidateView): string {
   const { position, provider, model, missing, health, paused_until: until, retired, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
-  const rest = until === undefined ? "  resting" : `  paused manually until ${until}`;
+  const rest = until === undefined ? "  unavailable" : `  paused manually until ${until}`;
   const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
   const endNote = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
-  return `${position}${name}  ${outcome.replaceAll("_", " ")}${lackNote}${endNote}`;
+  return `${position}${name}  ${outcome === "left" ? "skipped" : outcome.replaceAll("_", " ")}${lackNote}${endNote}`;
 }
 
 function describeRoute({ route, route_version: version }: RequestRecordView): string {
@@ -111,7 +111,7 @@ function failureRows({ position, provider_error: error }: RecordedAttemptView): 
 function proofRows({ position, receipts }: RecordedAttemptView): readonly string[] {
   if (receipts.length === 0) return [];
   const proofs = receipts.map((receipt) => `${receipt.feature} (${describeProof(receipt)})`);
-  return [row("proof", `${position}  ${proofs.join(", ")}`)];
+  return [row("receipts", `${position}  ${proofs.join(", ")}`)];
 }
 
 function describeProof({ grade, delivered, answered }: RecordedAttemptView["receipts"][number]): string {
@@ -124,5 +124,5 @@ function list(names: readonly string[]): string {
 }
 
 function row(name: string, text: string): string {
-  return `${name.padEnd(9)}${text}`;
+  return `${name.padEnd(13)}${text}`;
 }

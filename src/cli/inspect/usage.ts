@@ -56,7 +56,7 @@ const AMOUNTS = ["CALLS", "FAILED", "AUDIO S", "TOKENS IN", "TOKENS OUT", "CHARG
 function lines({ data, totals, group_by: groups, from, to }: UsageTable): string {
   if (data.length === 0) return `No usage from ${from} until ${to}.\n`;
   const columns = USAGE_GROUPS.filter((group) => groups.includes(group));
-  const head = [...columns.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
+  const head = [...columns.map((group) => group.toUpperCase()), "BILLING", ...AMOUNTS];
   const rows = data.map((row) => [...columns.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);
   const sums = totals.map((sum) => ["total", ...columns.slice(1).map(() => ""), sum.billing_class, ...amountsOf(sum)]);
   return table(head, columns.length === 0 ? rows : [...rows, ...sums]);
