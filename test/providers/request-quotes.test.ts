@@ -68,3 +68,13 @@ test("providers.failure-quotes: at random, a message is unchanged if no text sha
     { numRuns: 1_000 },
   );
 });
+
+test("providers.failure-quotes, providers.bounded-work: long words, and short texts that occur often, are compared in linear time", () => {
+  const long = "a".repeat(20_000);
+  const often = "abc ".repeat(5_000);
+  const startedAtMs = performance.now();
+  assert.equal(withoutQuotes(long, [long]), "[request text]");
+  assert.equal(withoutQuotes(often, ["abc"]), "[request text] ");
+  // Quadratic work takes five seconds.
+  assert.ok(performance.now() - startedAtMs < 2_000);
+});

@@ -163,11 +163,17 @@ function coverShortTexts(
   cover: (from: number, length: number) => void,
 ): void {
   const all = asText(said.codes);
+  const indexAt = new Uint32Array(all.length);
+  let offset = 0;
+  for (const [index, code] of said.codes.entries()) {
+    indexAt[offset] = index;
+    offset += code > 0xffff ? 2 : 1;
+  }
   const short = new Set(written.filter(({ length }) => length >= MIN_SHORT && length < WINDOW).map(asText));
   for (const text of short) {
     const length = Array.from(text).length;
     for (let at = all.indexOf(text); at !== -1; at = all.indexOf(text, at + 1)) {
-      const from = Array.from(all.slice(0, at)).length;
+      const from = indexAt[at] ?? 0;
       if (isWord(message, said.places[from] ?? 0, said.places[from + length - 1] ?? 0)) cover(from, length);
     }
   }
@@ -181,6 +187,9 @@ function isWord(message: string, first: number, last: number): boolean {
 const QUOTED =
   /"([^"]{1,200})"|'([^']{1,200})'|`([^`]{1,200})`|[“„]([^”“]{1,200})[”“]|[‘‚]([^’‘]{1,200})[’‘]|«([^»]{1,200})»/gu;
 
+/** Further ones count as quotations without a comparison. */
+const MAX_COMPARED = 100;
+
 /** What a message puts in quotation marks, if a text contains it. */
 function coverQuoted(
   message: string,
@@ -191,13 +200,13 @@ function coverQuoted(
   const quotes = [...message.matchAll(QUOTED)];
   if (quotes.length === 0) return;
   const texts = written.map(asText);
-  for (const { index, 0: whole } of quotes) {
+  for (const [number, { index, 0: whole }] of quotes.entries()) {
     const from = said.places.findIndex((place) => place >= index);
     const end = said.places.findIndex((place) => place >= index + whole.length);
     const codes = from === -1 ? [] : said.codes.slice(from, end === -1 ? undefined : end);
     if (codes.length < MIN_SHORT) continue;
     const quoted = asText(codes);
-    if (texts.some((text) => text.includes(quoted))) cover(from, codes.length);
+    if (number >= MAX_COMPARED || texts.some((text) => text.includes(quoted))) cover(from, codes.length);
   }
 }
 
@@ -223,9 +232,11 @@ function replaceCovered(message: string, { places }: Letters, covered: Uint8Arra
   for (let index = 0; index < covered.length; index += 1) {
     if (covered[index] !== 1) continue;
     const place = places[index] ?? 0;
+    const last = ranges.at(-1);
+    // In a word that is in the range already: looking for its ends again would be quadratic in its length.
+    if (last !== undefined && place < last.to) continue;
     const from = startOfWord(message, place);
     const to = endOfWord(message, place);
-    const last = ranges.at(-1);
     if (last !== undefined && (from <= last.to || covered[index - 1] === 1)) last.to = Math.max(last.to, to);
     else ranges.push({ from, to });
   }

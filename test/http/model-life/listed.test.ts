@@ -183,6 +183,8 @@ test("providers.daily-question: two processes ask each account of a provider wit
   assert.equal(await ask(), 0);
   assert.deepEqual(asked, ["GET /v1/models"]);
   assert.deepEqual(new Set(here.sandbox.calls.map(({ wire }) => wire)), new Set(["openai"]), "the account `oa`");
+  // The other process may have asked, whose change this one is notified of later.
+  await here.app.refreshDirectory();
   assert.equal((await lifeOf(PLATFORM, "daily", "whisper-1"))?.ends_on?.date, "2026-12-10");
   await shiftClock(here.database, 86_400);
   t.after(() => shiftClock(here.database, 0));
