@@ -25,7 +25,8 @@ export function getDocs(documentation: Documentation, places: ModulePlaces): rea
   const search = createCache(async () => Buffer.from(JSON.stringify(await documentation.searchSections())));
   const reply = async (path: string) => {
     const bytes = await pages(path);
-    if (bytes === null) throw new GatewayError("NOT_FOUND", { message: `There is no page ${path}. See /docs.` });
+    if (bytes === null)
+      throw new GatewayError("NOT_FOUND", { message: "There is no such page. GET /docs lists all pages." });
     return { status: 200, headers: WEB_PAGE_HEADERS, body: { bytes, contentType: "text/html; charset=utf-8" } };
   };
   return [
