@@ -18,9 +18,12 @@ export interface WireSocketRequest {
   readonly idleTimeoutMs: number;
   /** Sent when no frame was sent for a while after the first audio. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number };
-  /** Called as the first binary frame is sent. */
+  /** Called as the first frame with audio is sent. */
   readonly onDispatch?: () => void;
 }
+
+/** Binary frames contain audio, and so does `audioText`, for protocols that put it into JSON. Other text controls the session. */
+export type SocketFrame = string | Uint8Array | { readonly audioText: string };
 
 export type SocketMessage =
   | { readonly kind: "text"; readonly text: string }
@@ -30,7 +33,7 @@ export type SocketMessage =
 export interface OutboundSocket {
   readonly headers: Readonly<Record<string, string>>;
   /** Resolves when the frame was written, so that the sender waits while the other side does not read. */
-  send(frame: string | Uint8Array): Promise<void>;
+  send(frame: SocketFrame): Promise<void>;
   /** For one reader. Throws `OutboundError` when the connection breaks. */
   next(): Promise<SocketMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
@@ -134,7 +137,7 @@ class ClientSocket implements OutboundSocket {
     return { ok: false, reply: { status: reply.statusCode ?? 0, headers: singleValues(reply.headers), text } };
   }
 
-  async send(frame: string | Uint8Array): Promise<void> {
+  async send(frame: SocketFrame): Promise<void> {
     if (this.#error !== null) throw this.#error;
     if (typeof frame !== "string" && !this.#dispatched) {
       this.#dispatched = true;
@@ -146,7 +149,7 @@ class ClientSocket implements OutboundSocket {
     try {
       await new Promise<void>((resolve) => {
         // Resolves even on an error, because `next` reports what happened to the connection.
-        this.#socket.send(frame, () => resolve());
+        this.#socket.send(contentOf(frame), () => resolve());
       });
     } finally {
       clearTimeout(timer);
@@ -227,6 +230,10 @@ class ClientSocket implements OutboundSocket {
     clearInterval(this.#keepAlive);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+function contentOf(frame: SocketFrame): string | Uint8Array {
+  return typeof frame === "object" && "audioText" in frame ? frame.audioText : frame;
 }
 
 /** A token bucket: a burst, and an allowance per second. A sender that is faster does not describe the audio. */

@@ -164,12 +164,15 @@ export type WireMessage =
   /** The provider closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
+/** Binary frames contain audio, and so does `audioText`, for protocols that put it into JSON. Other text controls the session. */
+export type WireFrame = string | Uint8Array | { readonly audioText: string };
+
 /** Throws a `ProviderError` of kind `unknown`, `timeout` or `aborted` if it breaks, and `connect` while no audio was sent. */
 export interface WireSocket {
   /** Headers of the upgrade's reply. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame was sent. Only binary frames, which contain audio, count as dispatched. */
-  readonly send: (frame: string | Uint8Array) => Promise<void>;
+  /** Resolves when the frame was sent. Only audio counts as dispatched. */
+  readonly send: (frame: WireFrame) => Promise<void>;
   readonly next: () => Promise<WireMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
   readonly awaitEnd: () => void;

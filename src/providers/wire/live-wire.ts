@@ -5,6 +5,7 @@ import {
   ProviderError,
   type SocketRequest,
   type StreamingIo,
+  type WireFrame,
   type WireMessage,
   type WireSocket,
   withProvider,
@@ -17,7 +18,7 @@ import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 export interface LiveReader {
   /** Messages of another type are ignored, whatever they contain: a provider may add some at any time [providers.unknown-messages]. */
   readonly types: ReadonlySet<string>;
-  /** A documented error after which the session continues. */
+  /** A documented error after which the session continues: it is read like any other message. */
   isWarning?(message: unknown): boolean;
   /** Maps an error message to its failure, if the protocol has its own error codes. */
   failure?(message: unknown): ProviderError | null;
@@ -32,7 +33,7 @@ export interface LiveReader {
 export interface LiveExchange {
   readonly request: SocketRequest;
   /** Read once the socket is open. Its last frames request the end. */
-  readonly frames: () => AsyncIterable<string | Uint8Array>;
+  readonly frames: () => AsyncIterable<WireFrame>;
   readonly reader: LiveReader;
 }
 
@@ -52,8 +53,9 @@ export async function* streamOverSocket(
       const body = parsedReply({ text: message.text });
       if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      if (isUnknown(body, reader.types) || reader.isWarning?.(body) === true) continue;
-      const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
+      if (isUnknown(body, reader.types)) continue;
+      const isWarning = reader.isWarning?.(body) === true;
+      const failure = isWarning ? null : (reader.failure?.(body) ?? eventFailure(body, io.credential));
       if (failure !== null) throw failure;
       const events = reader.read(body);
       // Other text is an interim result, which the next message replaces.
@@ -72,11 +74,13 @@ export async function* streamOverSocket(
 
 /** A message without a type may be a refusal, which has the form of a reply to a request. */
 function isUnknown(message: unknown, types: ReadonlySet<string>): boolean {
-  const { success, data } = typed.safeParse(message);
-  return success && !types.has(data.type);
+  const { data } = typed.safeParse(message);
+  const type = data?.message_type ?? data?.type ?? null;
+  return type !== null && !types.has(type);
 }
 
-const typed = z.object({ type: z.string() });
+/** ElevenLabs' field has another name. */
+const typed = z.object({ type: z.string().nullish().catch(null), message_type: z.string().nullish().catch(null) });
 
 interface Feeding {
   /** Settles with the work, or rejects when the audio source fails. */
@@ -86,7 +90,7 @@ interface Feeding {
   stop(): void;
 }
 
-function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): Feeding {
+function feed(socket: WireSocket, frames: AsyncIterable<WireFrame>): Feeding {
   let isStopped = false;
   let hasAsked = false;
   const failure = Promise.withResolvers<never>();
@@ -95,7 +99,7 @@ function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): F
   const run = async (): Promise<void> => {
     for await (const frame of frames) {
       if (isStopped) return;
-      // Only audio is binary. Set before the frame is sent, because the answer may arrive before `send` resolves.
+      // Audio is never plain text. Set before the frame is sent, because the answer may arrive before `send` resolves.
       if (typeof frame === "string") hasAsked = true;
       // `next` reports what happened to the connection, after the messages that preceded it.
       if (!(await sendFrame(socket, frame))) return;
@@ -115,7 +119,7 @@ function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): F
   };
 }
 
-async function sendFrame(socket: WireSocket, frame: string | Uint8Array): Promise<boolean> {
+async function sendFrame(socket: WireSocket, frame: WireFrame): Promise<boolean> {
   try {
     await socket.send(frame);
     return true;
