@@ -102,6 +102,8 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   let isOver = false;
   /** Whether the sandbox itself ends the connection. */
   let isEnded = false;
+  /** Whether all audio was committed, so that the client may end it. */
+  let isCommitted = false;
   const endSession = (close: LiveClose | "cut" | "hold"): void => {
     isOver = true;
     isEnded = close !== "hold";
@@ -122,15 +124,40 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   async function take(data: RawData, isBinary: boolean): Promise<void> {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
     if (isOver || trouble.replacement?.kind === "stall") return;
-    if (isBinary) {
-      const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
-      if (refusal !== null) return endSession(refusal);
-      for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
-      return;
-    }
+    if (isBinary) return hear(bytes);
     const command = session.control(parseJson(bytes.toString("utf8")));
     if (command === "end") return finish();
-    if (command !== "nothing") endSession(command);
+    if (command === "nothing") return;
+    if (!("audio" in command)) return endSession(command);
+    await hear(command.audio);
+    if (command.isCommit && !isOver) await commit();
+  }
+
+  async function hear(bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength > 0) isCommitted = false;
+    const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
+    if (refusal !== null) return endSession(refusal);
+    for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
+  }
+
+  /** The session goes on until the client closes it. */
+  async function commit(): Promise<void> {
+    if (trouble.replacement?.kind === "reset_after_body") return endSession("cut");
+    const { pieces, seconds } = ear.flush();
+    for (const piece of pieces) await tell(piece, ear.channels());
+    if (isOver) return;
+    if (trouble.stream.fault?.kind === "no_finish") return endSession({ code: 1000, reason: "" });
+    isCommitted = true;
+    say(session.commit?.(seconds) ?? []);
+  }
+
+  /** The client ended a session whose audio was committed. */
+  async function record(): Promise<void> {
+    const end = await ear.end();
+    if (end === null) return;
+    call.file = { name: "", contentType: "", sizeBytes: end.heard.sizeBytes, sha256: end.heard.sha256 };
+    await end.heard.remove();
+    note(call, call.outcome);
   }
 
   async function finish(): Promise<void> {
@@ -151,7 +178,7 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   });
   client.on("error", () => undefined);
   client.once("close", () => {
-    call.aborted = !isEnded;
+    call.aborted = !isEnded && !isCommitted;
     isOver = true;
     note(call, call.outcome);
     closed.resolve();
@@ -162,6 +189,7 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   else say(session.begin());
   await closed.promise;
   await turn;
+  if (isCommitted) await record();
   await ear.remove();
 }
 

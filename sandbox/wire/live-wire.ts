@@ -40,11 +40,19 @@ export interface LiveSession {
   /** The close for a refused audio frame. */
   readonly refuseFrame?: (bytes: number) => LiveClose | null;
   /** The meaning of a text frame, or a close if it is invalid. */
-  readonly control: (message: unknown) => "end" | "nothing" | LiveClose;
+  readonly control: (message: unknown) => "end" | "nothing" | LiveAudio | LiveClose;
+  /** Of a protocol whose client commits the audio and ends the session: the answer to a commit of so many seconds. */
+  readonly commit?: (seconds: number) => readonly object[];
   /** The close for audio that cannot be decoded. */
   readonly undecodable: LiveClose;
   /** How this protocol reports an error in the middle of a session. */
   readonly failure: { readonly message: object | null; readonly close: LiveClose };
+}
+
+/** Audio inside a text frame. */
+export interface LiveAudio {
+  readonly audio: Uint8Array;
+  readonly isCommit: boolean;
 }
 
 export interface LiveClose {

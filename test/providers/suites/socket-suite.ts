@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { type WebSocket, WebSocketServer } from "ws";
 import { assemblyai } from "../../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../../src/providers/deepgram/deepgram.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import type { SpeechAudio, SpeechEvent, SpeechProvider, SpeechRequest } from "../../../src/providers/provider.ts";
@@ -14,6 +15,7 @@ import { assertSaysNothing, PROVIDER_TEXT } from "./failure-suite.ts";
 import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "../golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "../golden/deepgram.ts";
+import { ELEVENLABS_STREAMING_GOLDEN } from "../golden/elevenlabs.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
 
@@ -24,6 +26,8 @@ export interface Subject {
   readonly authorization: string;
   /** The text frame that asks for the end. */
   readonly finish: object;
+  /** The name of the field that says what a message is, unless `type`. */
+  readonly typeField?: string;
   /** A whole conversation's messages. */
   readonly messages: readonly object[];
   readonly refusal: object;
@@ -70,6 +74,35 @@ export const ASSEMBLYAI: Subject = {
   refusal: { error: `${PROVIDER_TEXT} ${CREDENTIAL}` },
 };
 
+export const COMMIT = { message_type: "input_audio_chunk", audio_base_64: "", commit: true, sample_rate: 16_000 };
+export const SESSION_STARTED = {
+  message_type: "session_started",
+  session_id: "s-1",
+  config: { sample_rate: 16_000, audio_format: "pcm_16000", language_code: null, model_id: "scribe_v2_realtime" },
+};
+export const committed = (text: string) => ({ message_type: "committed_transcript", text });
+export const withTimes = (text: string, words: readonly object[], more: object = {}) => ({
+  message_type: "committed_transcript_with_timestamps",
+  text,
+  words,
+  ...more,
+});
+export const spoken = (text: string, start: number, end: number) => ({ text, start, end, type: "word", logprob: 0 });
+export const ELEVENLABS: Subject = {
+  provider: elevenlabs,
+  golden: ELEVENLABS_STREAMING_GOLDEN[0],
+  path: "/v1/speech-to-text/realtime",
+  authorization: CREDENTIAL,
+  finish: COMMIT,
+  typeField: "message_type",
+  messages: [
+    { ...SESSION_STARTED, config: {} },
+    committed("Hello."),
+    withTimes("Hello.", [spoken("Hello.", 0.1, 0.4)]),
+  ],
+  refusal: { detail: { status: "some_code", message: `${PROVIDER_TEXT} ${CREDENTIAL}` } },
+};
+
 /** A second of samples. */
 export const AUDIO: SpeechAudio = audioFixture({
   durationSeconds: 1,
@@ -104,15 +137,18 @@ export async function provider(
   server.on("upgrade", (request, socket, head) => {
     raw.add(socket);
     socket.on("error", () => undefined);
-    const call: Heard = { url: request.url ?? "", authorization: request.headers.authorization, bytes: 0 };
+    const { authorization, "xi-api-key": key } = request.headers;
+    const call: Heard = { url: request.url ?? "", authorization: authorization ?? key?.toString(), bytes: 0 };
     heard.push(call);
     const script = typeof played === "function" ? played() : played;
     if (script.refuse !== undefined) return script.refuse(socket, request);
     sockets.handleUpgrade(request, socket, head, (client) => {
       script.onOpen?.(client);
       client.on("message", (data: Buffer, isBinary) => {
-        if (!isBinary) return script.onFinish?.(client, JSON.parse(data.toString()));
-        call.bytes += data.byteLength;
+        const message: unknown = isBinary ? null : JSON.parse(data.toString());
+        const audio = isBinary ? data : audioIn(message);
+        if (audio.byteLength === 0) return script.onFinish?.(client, message);
+        call.bytes += audio.byteLength;
         script.onAudio?.(client);
       });
     });
@@ -126,6 +162,12 @@ export async function provider(
   return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), heard };
 }
 
+/** ElevenLabs' frames are text. */
+function audioIn(message: unknown): Buffer {
+  const audio: unknown = Object(message).audio_base_64;
+  return Buffer.from(typeof audio === "string" ? audio : "", "base64");
+}
+
 export const say = (client: WebSocket, messages: readonly object[]): void => {
   for (const message of messages) client.send(JSON.stringify(message));
 };
@@ -133,17 +175,21 @@ export const say = (client: WebSocket, messages: readonly object[]): void => {
 export type Options = Parameters<typeof ioFor>[2] & {
   readonly wishes?: Partial<SpeechRequest>;
   readonly audio?: SpeechAudio;
+  /** Audio is not sent at its own pace. */
+  readonly isUnpaced?: boolean;
 };
 
 export async function transcript(t: TestContext, { provider, golden }: Subject, url: URL, options: Options = {}) {
   assert.ok(golden && provider.stream);
-  const { wishes = {}, audio = AUDIO, ...rest } = options;
+  const { wishes = {}, audio = AUDIO, isUnpaced = false, ...rest } = options;
   const { speech, target } = targetOf(provider, golden);
   const request = requestFor(speech, { stream: true, ...wishes });
   const planned = provider.plan(request, target);
   assert.ok(planned.ok, JSON.stringify(planned));
   const events: SpeechEvent[] = [];
-  for await (const event of provider.stream(planned.plan, audio, ioFor(t, url, rest))) events.push(event);
+  const io = ioFor(t, url, rest);
+  const paced = isUnpaced ? { ...io, pause: async () => undefined } : io;
+  for await (const event of provider.stream(planned.plan, audio, paced)) events.push(event);
   const end = events.at(-1);
   assert.ok(end?.type === "end");
   return { events: events.slice(0, -1), transcript: provider.normalise(end.raw, request, target, audio) };
