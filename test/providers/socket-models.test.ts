@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebSocket } from "ws";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
@@ -12,10 +13,12 @@ import { PROVIDER_TEXT, STATUSES } from "./suites/failure-suite.ts";
 import type { GoldenModel } from "./suites/fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
+import { ELEVENLABS_STREAMING_GOLDEN } from "./golden/elevenlabs.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import {
   ASSEMBLYAI,
   DEEPGRAM,
+  ELEVENLABS,
   failure,
   provider,
   refusal,
@@ -37,7 +40,9 @@ const SUBJECTS = [
   ...streaming(deepgram, DEEPGRAM_GOLDEN, DEEPGRAM),
   ...streaming(assemblyai, ASSEMBLYAI_STREAMING_GOLDEN, ASSEMBLYAI),
   ...streaming(sandbox, [...startsWith("simulated-speech"), ...startsWith("deepgram/")], DEEPGRAM),
+  ...streaming(elevenlabs, ELEVENLABS_STREAMING_GOLDEN, ELEVENLABS),
   ...streaming(sandbox, startsWith("assemblyai/"), ASSEMBLYAI),
+  ...streaming(sandbox, startsWith("elevenlabs/"), ELEVENLABS),
 ];
 const DEADLINE_MS = 10_000;
 
@@ -46,6 +51,7 @@ const UNKNOWN: readonly unknown[] = [
   { type: "SomethingNew", error: "model_deprecated", err_code: "NEW", err_msg: "new", error_code: 4000, detail: "new" },
   { type: "committed_transcript_entities", transcript: 7, words: "none", end_of_turn: "no" },
   { message_type: "final_transcript", text: "Not this protocol's." },
+  { message_type: "something_new", error: "model_deprecated", text: 7, words: "none" },
   { type: 7 },
   {},
   [],

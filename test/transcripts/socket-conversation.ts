@@ -1,4 +1,4 @@
-// How the sockets of Deepgram and AssemblyAI report a conversation, message by message, and a socket that plays messages.
+// How the sockets of Deepgram, AssemblyAI and ElevenLabs report a conversation, message by message, and a socket that plays messages.
 import type { StreamingIo, WireMessage } from "../../src/providers/io.ts";
 import {
   type Asked,
@@ -93,6 +93,27 @@ export function assemblyAiMessages(conversation: Conversation, { diarization }: 
     { type: "Begin", id: "s", expires_at: 1 },
     ...turns,
     { type: "Termination", audio_duration_seconds: conversation.durationSeconds, session_duration_seconds: 1 },
+  ];
+}
+
+/** What the one commit of a short conversation is answered with, text before times. */
+export function elevenLabsMessages(conversation: Conversation): readonly object[] {
+  const turns = turnsOf(conversation);
+  const text = turns.map((turn) => turn.text).join(" ");
+  const words = turns.flatMap((turn) => turn.words);
+  return [
+    { message_type: "session_started", session_id: "s", config: { model_id: "scribe_v2_realtime" } },
+    ...turns.map((turn) => ({ message_type: "partial_transcript", text: turn.text })),
+    { message_type: "final_transcript", text },
+    { message_type: "committed_transcript", text },
+    {
+      message_type: "committed_transcript_with_timestamps",
+      text,
+      words: words.flatMap(({ text: said, start, end, confidence }, index) => [
+        ...(index === 0 ? [] : [{ text: " ", start, end: start, type: "spacing", logprob: 0 }]),
+        { text: said, start, end, type: "word", logprob: Math.log(confidence ?? 1) },
+      ]),
+    },
   ];
 }
 

@@ -3,14 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
 import type { SpeechEvent, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
 import { type Asked, type Conversation, conversations } from "./conversation.ts";
 import { catalogued, keepsInvariants, RUNS, SEED, type Teller } from "./invariants.ts";
-import { assemblyAiMessages, deepgramMessages, playing } from "./socket-conversation.ts";
-import { anything, speakersAndTimes } from "./wishes.ts";
+import { assemblyAiMessages, deepgramMessages, elevenLabsMessages, playing } from "./socket-conversation.ts";
+import { anything, speakersAndTimes, timesOnly } from "./wishes.ts";
 
 type Messages = (conversation: Conversation, asked: Asked) => readonly object[];
 
@@ -51,6 +52,10 @@ const MODELS: readonly (readonly [Teller, Messages])[] = [
     }),
     assemblyAiMessages,
   ],
+  [
+    overSocket(elevenlabs, "scribe_v2_realtime", elevenLabsMessages, { maxChannels: 1, wishes: timesOnly }),
+    elevenLabsMessages,
+  ],
 ];
 
 for (const [teller, messages] of MODELS) {
@@ -59,7 +64,8 @@ for (const [teller, messages] of MODELS) {
   test(`transcription.stream-whole: ${teller.name}: what is reported of ${RUNS} conversations while they are transcribed adds up to the transcript`, async () => {
     const { provider, model, speech } = teller;
     await fc.assert(
-      fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, diarization) => {
+      fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, isDiarized) => {
+        const diarization = isDiarized && speech.features.diarization !== undefined;
         const request = requestFor(speech, { stream: true, segments: true, words: true, diarization });
         const target = { model, speech, settings: {} };
         const planned = provider.plan(request, target);
