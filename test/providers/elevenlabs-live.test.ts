@@ -60,9 +60,9 @@ const TWO_UTTERANCES = recording([SPEECH, 2], [0, 1], [SPEECH, 1]);
 
 test("providers.live-commits: a pause commits what was said, and the session is complete with the answer to the last commit", async (t) => {
   const script = answering((client, commit) => {
-    const text = commit === 1 ? "Eins." : "Zwei.";
+    const text = commit === 1 ? "One." : "Two.";
     say(client, [
-      { message_type: "partial_transcript", text: "ein" },
+      { message_type: "partial_transcript", text: "on" },
       { message_type: "final_transcript", text },
       { message_type: "final_transcript_with_timestamps", text, words: [] },
       committed(text),
@@ -79,7 +79,7 @@ test("providers.live-commits: a pause commits what was said, and the session is 
   const { url, heard } = await provider(t, script);
   const { events, transcript: whole } = await transcript(t, ELEVENLABS, url, {
     audio: TWO_UTTERANCES,
-    isUnpaced: true,
+    skipsPauses: true,
     wishes: { words: true, segments: true, language: { kind: "detect" } },
   });
   assert.deepEqual(
@@ -90,13 +90,13 @@ test("providers.live-commits: a pause commits what was said, and the session is 
   assert.equal(new URL(heard[0]?.url ?? "", url).searchParams.get("audio_format"), "pcm_16000");
   assert.deepEqual(
     events.flatMap((event) => (event.type === "text" ? [event.text] : [])),
-    ["Eins.", " Zwei."],
+    ["One.", " Two."],
   );
-  assert.equal(whole.text, "Eins. Zwei.");
+  assert.equal(whole.text, "One. Two.");
   const timesOf = (pieces: typeof whole.words) => pieces.map(({ text, start, end }) => [text, start, end]);
   assert.deepEqual(timesOf(whole.words), [
-    ["Eins.", 1, 1.5],
-    ["Zwei.", 2, 2.5],
+    ["One.", 1, 1.5],
+    ["Two.", 2, 2.5],
   ]);
   assert.deepEqual(timesOf(whole.segments), timesOf(whole.words));
   assert.deepEqual([whole.language, whole.providerRequestId, whole.words[0]?.confidence], ["de", "s-1", 1]);
@@ -143,7 +143,7 @@ for (const [what, answers] of [
     const { url } = await provider(t, script);
     const { events, transcript: whole } = await transcript(t, ELEVENLABS, url, {
       audio: TWO_UTTERANCES,
-      isUnpaced: true,
+      skipsPauses: true,
     });
     assert.equal(whole.text, "Hello. End.");
     assert.equal(events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join(""), whole.text);
@@ -160,7 +160,7 @@ for (const [what, last] of [
       if (isLast) client.close(1000);
     });
     const { url } = await provider(t, script);
-    const error = await failure(t, ELEVENLABS, url, { audio: TWO_UTTERANCES, isUnpaced: true });
+    const error = await failure(t, ELEVENLABS, url, { audio: TWO_UTTERANCES, skipsPauses: true });
     assert.deepEqual([error.kind, error.reason], ["unknown", "close_1000"]);
   });
 }

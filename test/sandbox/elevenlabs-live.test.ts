@@ -32,7 +32,7 @@ async function converse(
   messages: readonly object[],
   { key = "el-wire", until = "committed_transcript_with_timestamps" } = {},
 ) {
-  const url = `${sandbox.elevenlabsUrl.replace("http", "ws")}/v1/speech-to-text/realtime?${new URLSearchParams(query)}`;
+  const url = `${sandbox.elevenlabsUrl.replace("http", "ws")}/v1/speech-to-text/realtime?${new URLSearchParams(query).toString()}`;
   const socket = new WebSocket(url, { headers: { "xi-api-key": key } });
   const said: Message[] = [];
   socket.on("message", (data: Buffer) => {
@@ -83,7 +83,7 @@ for (const [why, query, type] of [
   ["an unknown model", { ...BASE, model_id: "scribe_v2" }, "invalid_request"],
   ["an unknown parameter", { ...BASE, diarize: "true" }, "invalid_request"],
   ["a flag that is none", { ...BASE, include_timestamps: "1" }, "invalid_request"],
-  ["a format that is not PCM", { ...BASE, audio_format: "ulaw_8000" }, "invalid_request"],
+  ["a format that is not PCM", { ...BASE, audio_format: "opus_48000" }, "invalid_request"],
   ["its own detection of voices", { ...BASE, commit_strategy: "vad" }, "invalid_request"],
   ["a language that is no code", { ...BASE, language_code: "pt-BR" }, "invalid_request"],
   ["a long key term", { ...BASE, keyterms: "x".repeat(21) }, "invalid_request"],

@@ -176,19 +176,19 @@ export type Options = Parameters<typeof ioFor>[2] & {
   readonly wishes?: Partial<SpeechRequest>;
   readonly audio?: SpeechAudio;
   /** Audio is not sent at its own pace. */
-  readonly isUnpaced?: boolean;
+  readonly skipsPauses?: boolean;
 };
 
 export async function transcript(t: TestContext, { provider, golden }: Subject, url: URL, options: Options = {}) {
   assert.ok(golden && provider.stream);
-  const { wishes = {}, audio = AUDIO, isUnpaced = false, ...rest } = options;
+  const { wishes = {}, audio = AUDIO, skipsPauses = false, ...rest } = options;
   const { speech, target } = targetOf(provider, golden);
   const request = requestFor(speech, { stream: true, ...wishes });
   const planned = provider.plan(request, target);
   assert.ok(planned.ok, JSON.stringify(planned));
   const events: SpeechEvent[] = [];
   const io = ioFor(t, url, rest);
-  const paced = isUnpaced ? { ...io, pause: async () => undefined } : io;
+  const paced = skipsPauses ? { ...io, pause: async () => undefined } : io;
   for await (const event of provider.stream(planned.plan, audio, paced)) events.push(event);
   const end = events.at(-1);
   assert.ok(end?.type === "end");
