@@ -128,10 +128,6 @@ for (const [what, answers] of [
   ["the answers to both commits come after the last", [[], [...HELLO, ...END]]],
   ["the text of both comes before their times", [[], [HELLO[0], END[0], HELLO[1], END[1]]]],
   [
-    "the last commit is refused for too little audio",
-    [[...HELLO, ...END], [{ message_type: "commit_throttled", error: PROVIDER_TEXT }]],
-  ],
-  [
     "a warning about silence is no answer",
     [[{ message_type: "insufficient_audio_activity", error: PROVIDER_TEXT }], [...HELLO, ...END]],
   ],
@@ -164,6 +160,42 @@ for (const [what, last] of [
     assert.deepEqual([error.kind, error.reason], ["unknown", "close_1000"]);
   });
 }
+
+const THROTTLED = { message_type: "commit_throttled", error: PROVIDER_TEXT };
+
+test("providers.live-commits: a commit that is refused is part of the next one", async (t) => {
+  // The rest is spoken when the refusal has arrived.
+  const refused = Promise.withResolvers<void>();
+  const audio: SpeechAudio = {
+    ...TWO_UTTERANCES,
+    open: async function* () {
+      let seconds = 0;
+      for await (const chunk of TWO_UTTERANCES.open()) {
+        if (seconds > 3.5) await refused.promise;
+        seconds += chunk.byteLength / 32_000;
+        yield chunk;
+      }
+    },
+  };
+  const script = answering((client, _commit, isLast) => {
+    if (isLast) return say(client, HELLO);
+    say(client, [THROTTLED]);
+    client.once("pong", () => refused.resolve());
+    client.ping();
+  });
+  const { url } = await provider(t, script);
+  const { transcript: whole } = await transcript(t, ELEVENLABS, url, { audio, skipsPauses: true });
+  assert.equal(whole.text, "Hello.");
+});
+
+test("providers.live-commits: a last commit that is refused is no transcript", async (t) => {
+  const { url } = await provider(
+    t,
+    answering((client, _commit, isLast) => say(client, isLast ? [THROTTLED] : HELLO)),
+  );
+  const error = await failure(t, ELEVENLABS, url, { audio: TWO_UTTERANCES, skipsPauses: true });
+  assert.deepEqual([error.kind, error.reason], ["unknown", "commit_throttled"]);
+});
 
 test("providers.live-pacing: elevenlabs receives all of the audio in frames of 50 to 1000 ms, and never commits less than 0.3 s", async (t) => {
   const script = answering((client) => say(client, HELLO));

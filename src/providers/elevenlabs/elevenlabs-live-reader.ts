@@ -96,8 +96,7 @@ export function createElevenLabsLiveReader(commits: Commits, credential: string 
     isWarning: (message) => WARNINGS.has(typeOf(message)),
     failure: (message) => failureOf(message, credential),
     read: (message) => {
-      // A commit that was refused is not answered. Its audio is part of the next one.
-      if (typeOf(message) === THROTTLED) commits.open -= 1;
+      if (typeOf(message) === THROTTLED) forgetCommit(commits);
       if (!isMessage.safeParse(message).success) return [];
       const { data, success } = messageSchema.safeParse(message);
       if (!success) throw new ProviderError("bad_reply", { reason: "missing_fields" });
@@ -111,6 +110,12 @@ export function createElevenLabsLiveReader(commits: Commits, credential: string 
 }
 
 type Piece = Exclude<SpeechEvent, { type: "end" }>;
+
+/** A commit that was refused is not answered, and its audio is part of the next one. After the last one there is none: the rest of the audio may be lost. */
+function forgetCommit(commits: Commits): void {
+  if (commits.isLast) throw new ProviderError("unknown", { reason: THROTTLED });
+  commits.open -= 1;
+}
 
 function count(counter: { spoken: number; all: number }, text: string): void {
   counter.all += 1;

@@ -1,6 +1,7 @@
 // ElevenLabs' streaming adapter: wss …/v1/speech-to-text/realtime, PCM in base64 inside JSON (elevenlabs.io/docs, AsyncAPI description; npm
 // @elevenlabs/elevenlabs-js@2.73.0; checked 2026-11-26). The protocol has no end: every part of the audio is committed by the client, and the transcript is
-// complete when every commit was answered. With commits by the server's own voice detection, no message would tell which one is the last.
+// complete when every commit was answered. With commits by the server's own voice detection, no message would show which one is the last, and each of them
+// delays all later word times by 0.1 s (github.com/elevenlabs/elevenlabs-python/issues/849, 2026-08-19).
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { ProviderError, type StreamingIo, type WireFrame } from "../io.ts";
