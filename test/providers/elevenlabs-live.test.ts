@@ -219,6 +219,35 @@ test("providers.live-pacing: elevenlabs receives all of the audio in frames of 5
   assert.ok(sent.byteLength >= 0.3 * 32_000);
 });
 
+test("providers.live-pacing: elevenlabs is sent a little silence when nothing is spoken, before it closes an idle session", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const finished = Promise.withResolvers<void>();
+  const kept = Promise.withResolvers<Chunk>();
+  let chunks = 0;
+  const { url } = await provider(t, {
+    onOpen: (client) =>
+      client.on("message", (data: Buffer) => {
+        const chunk = JSON.parse(data.toString()) as Chunk;
+        chunks += 1;
+        if (chunks === 1) setImmediate(() => t.mock.timers.tick(5_000));
+        if (chunks === 2) kept.resolve(chunk);
+        if (chunk.commit) say(client, HELLO);
+      }),
+  });
+  const audio: SpeechAudio = {
+    ...AUDIO,
+    open: async function* () {
+      yield new Uint8Array(3_200).fill(1);
+      await finished.promise;
+    },
+  };
+  const whole = transcript(t, ELEVENLABS, url, { audio });
+  const { audio_base_64: sent, commit } = await kept.promise;
+  finished.resolve();
+  assert.deepEqual([Buffer.from(sent, "base64"), commit], [Buffer.alloc(1_600), false]);
+  assert.equal((await whole).transcript.text, "Hello.");
+});
+
 test("providers.socket-refusal: elevenlabs, samples of a rate that the socket does not accept are refused before it is opened", async (t) => {
   const { url, heard } = await provider(t, {});
   const error = await failure(t, ELEVENLABS, url, { audio: { ...AUDIO, samplesPerSecond: 11_025 } });
