@@ -35,6 +35,9 @@ const NOT_IN_THE_MATRIX: Readonly<Record<string, string>> = {
   "assemblyai/u3-rt-pro": "as above",
   "openai/gpt-live-transcribe": "as above",
   "openai/gpt-realtime-whisper": "as above",
+  "elevenlabs/scribe_v2_realtime": "as above",
+  "elevenlabs/scribe_v2_realtime_turbo": "as above",
+  "elevenlabs/scribe_v2_realtime_lite": "as above",
   "elevenlabs/scribe_v1": "it had ended before the matrix was made",
 };
 
