@@ -14,6 +14,7 @@ import { openAiWire } from "./openai/openai-audio.ts";
 import { openAiLiveWire } from "./openai/openai-live.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai/openai-chat.ts";
 import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai/openai-model-list.ts";
+import { elevenLabsLiveWire } from "./elevenlabs/elevenlabs-live.ts";
 import { elevenLabsWires } from "./elevenlabs/elevenlabs.ts";
 import type { LiveWire } from "./wire/live-wire.ts";
 import { WHISPER_CPP_STARTS } from "./openai/whisper-cpp.ts";
@@ -93,6 +94,7 @@ const LIVE: ReadonlyMap<string, LiveWire> = new Map([
   ["/deepgram/v1/listen", deepgramLiveWire],
   ["/assemblyai/v3/ws", assemblyAiLiveWire],
   ["/openai/v1/realtime", openAiLiveWire],
+  ["/elevenlabs/v1/speech-to-text/realtime", elevenLabsLiveWire],
 ]);
 
 export const findLiveWire = (path: string): LiveWire | null => LIVE.get(path) ?? null;

@@ -112,7 +112,7 @@ const CODES: Readonly<Record<number, readonly [status: string, message: string]>
   503: ["system_busy", "The system is busy."],
 };
 
-function elevenLabsErrorForStatus(status: number): WireAnswer {
+export function elevenLabsErrorForStatus(status: number): WireAnswer {
   const [code, message] = CODES[status] ?? ["internal_server_error", "An error occurred."];
   return elevenLabsError(status, code, message);
 }

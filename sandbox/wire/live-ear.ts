@@ -6,6 +6,8 @@ import { createSpool, type Spooled } from "./spool.ts";
 export interface Ear {
   /** Returns the pieces that this chunk completes. */
   hear(chunk: Uint8Array): Promise<readonly LivePiece[]>;
+  /** The rest of the PCM so far, as a piece of its own, and the seconds of all of it. */
+  flush(): { readonly pieces: readonly LivePiece[]; readonly seconds: number };
   /** The remaining pieces. Null: not audio. The caller removes the file of `heard`. */
   end(): Promise<{
     readonly pieces: readonly LivePiece[];
@@ -55,6 +57,7 @@ export function createEar(declared: SampleRate | null, meter: AudioMeter): Ear {
       } else bytes += chunk.byteLength;
       return due(seconds(), false);
     },
+    flush: () => ({ pieces: due(seconds(), true), seconds: seconds() }),
     end: async () => {
       const heard = await spool.finish();
       if (samples !== null) {

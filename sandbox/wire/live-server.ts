@@ -105,6 +105,8 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   let isOver = false;
   /** Whether the sandbox itself ends the connection. */
   let isEnded = false;
+  /** Whether all audio was committed, so that the client may end it. */
+  let isCommitted = false;
   const endSession = (close: LiveClose | "cut" | "hold"): void => {
     isOver = true;
     isEnded = close !== "hold";
@@ -126,41 +128,44 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   async function take(data: RawData, isBinary: boolean): Promise<void> {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
     if (isOver || isStalled()) return;
-    if (isBinary) {
-      const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
-      return refusal === null ? hear(bytes) : endSession(refusal);
-    }
+    if (isBinary) return hear(bytes);
     const command = session.control(parseJson(bytes.toString("utf8")));
     if (command === "end") return finish();
     if (command === "nothing") return;
-    if ("audio" in command) return hear(command.audio);
+    if ("audio" in command) {
+      await hear(command.audio);
+      if (command.isCommit === true && !isOver) await commit();
+      return;
+    }
     if (!("say" in command)) return endSession(command);
-    if (command.model !== undefined) await configure(command.model, command.session ?? {});
+    if (command.model !== undefined) replace(await configure(conversation, command.model, command.session ?? {}));
     if (!isOver && !isStalled()) say(command.say);
   }
 
   async function hear(bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength > 0) isCommitted = false;
+    const refusal = session.refuseFrame?.(bytes.byteLength) ?? null;
+    if (refusal !== null) return endSession(refusal);
     for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
   }
 
-  /** The model is known from now on. What would have replaced the upgrade ends the session instead. */
-  async function configure(model: string, configuration: object): Promise<void> {
-    call.model = model;
-    call.fields = Object.entries(configuration).map(([name, value]) => [name, JSON.stringify(value)]);
-    const { alteration, delayMs, isCut, stream, replacement } = conversation.takeNamed(model);
-    const { trouble } = conversation;
-    conversation.trouble = {
-      ...trouble,
-      isCut: trouble.isCut || isCut,
-      stream: { fault: trouble.stream.fault ?? stream.fault, paceMs: trouble.stream.paceMs + stream.paceMs },
-      replacement: trouble.replacement ?? replacement,
-    };
-    session.alter?.(alteration);
-    note(call, call.outcome);
-    if (delayMs > 0) await wait(delayMs);
+  /** Applies a fault that replaces an answer. Other kinds have no effect here. */
+  function replace(replacement: Trouble["replacement"]): void {
     if (replacement?.kind === "reset_before_body") endSession("cut");
     else if (replacement?.kind === "garbage") client.send("<html>It works!</html>");
     else if (replacement?.kind === "status" || replacement?.kind === "error_body") fail(session, say, endSession);
+  }
+
+  /** The session goes on until the client closes it. */
+  async function commit(): Promise<void> {
+    const { trouble } = conversation;
+    if (trouble.replacement?.kind === "reset_after_body") return endSession("cut");
+    const { pieces, seconds } = ear.flush();
+    for (const piece of pieces) await tell(piece, ear.channels());
+    if (isOver) return;
+    if (trouble.stream.fault?.kind === "no_finish") return endSession({ code: 1000, reason: "" });
+    isCommitted = true;
+    say(session.commit?.(seconds) ?? []);
   }
 
   async function finish(): Promise<void> {
@@ -185,19 +190,51 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   });
   client.on("error", () => undefined);
   client.once("close", () => {
-    call.aborted = !isEnded;
+    call.aborted = !isEnded && !isCommitted;
     isOver = true;
     note(call, call.outcome);
     closed.resolve();
   });
   const { trouble } = conversation;
-  if (trouble.replacement?.kind === "garbage") client.send("<html>It works!</html>");
-  else if (trouble.replacement?.kind === "error_body") fail(session, say, endSession);
+  if (trouble.replacement?.kind === "garbage" || trouble.replacement?.kind === "error_body")
+    replace(trouble.replacement);
   else if (session.refusal !== undefined) endSession(session.refusal);
   else say(session.begin());
   await closed.promise;
   await turn;
+  if (isCommitted) await recordCommitted(conversation);
   await ear.remove();
+}
+
+/** The model is known from now on. Returns what would have replaced the upgrade, which ends the session instead. */
+async function configure(
+  conversation: Conversation,
+  model: string,
+  configuration: object,
+): Promise<Trouble["replacement"]> {
+  const { session, trouble, call, note } = conversation;
+  call.model = model;
+  call.fields = Object.entries(configuration).map(([name, value]) => [name, JSON.stringify(value)]);
+  const { alteration, delayMs, isCut, stream, replacement } = conversation.takeNamed(model);
+  conversation.trouble = {
+    ...trouble,
+    isCut: trouble.isCut || isCut,
+    stream: { fault: trouble.stream.fault ?? stream.fault, paceMs: trouble.stream.paceMs + stream.paceMs },
+    replacement: trouble.replacement ?? replacement,
+  };
+  session.alter?.(alteration);
+  note(call, call.outcome);
+  if (delayMs > 0) await wait(delayMs);
+  return replacement;
+}
+
+/** The client ended a session whose audio was committed. */
+async function recordCommitted({ call, ear, note }: Conversation): Promise<void> {
+  const end = await ear.end();
+  if (end === null) return;
+  call.file = { name: "", contentType: "", sizeBytes: end.heard.sizeBytes, sha256: end.heard.sha256 };
+  await end.heard.remove();
+  note(call, call.outcome);
 }
 
 function fail(

@@ -43,6 +43,8 @@ export interface LiveSession {
   readonly control: (message: unknown) => LiveCommand | LiveClose;
   /** The faults of a model that only the configuration names. */
   readonly alter?: (alteration: Alteration) => void;
+  /** Of a protocol whose client commits the audio and ends the session: the answer to a commit of so many seconds. */
+  readonly commit?: (seconds: number) => readonly object[];
   /** The client closes the connection after the end. */
   readonly staysOpen?: true;
   /** The close for audio that cannot be decoded. */
@@ -54,9 +56,16 @@ export interface LiveSession {
 export type LiveCommand =
   | "end"
   | "nothing"
-  | { readonly audio: Uint8Array }
+  | LiveAudio
   /** An answer. A configuration reports its model, which the query does not have, and is recorded. */
   | { readonly say: readonly object[]; readonly model?: string; readonly session?: object };
+
+/** Audio inside a text frame. */
+export interface LiveAudio {
+  readonly audio: Uint8Array;
+  /** The audio so far is answered by `commit`. */
+  readonly isCommit?: boolean;
+}
 
 export interface LiveClose {
   readonly code: number;

@@ -46,7 +46,7 @@ export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = 
     key: "Create it at assemblyai.com under API Keys. A key belongs to one region.",
     address: "https://api.assemblyai.com",
   }),
-  elevenlabs: known("ElevenLabs", ["audio_input"], "Speech.", {
+  elevenlabs: known("ElevenLabs", ["audio_input"], "Speech, recorded and live.", {
     key: "Create it at elevenlabs.io under API Keys. It needs access to speech to text.",
     address: "https://api.elevenlabs.io",
   }),

@@ -18,7 +18,7 @@ export { ConnectFailure, GuardRefusal, refusalOf, type RefusalReason } from "./r
 export type { Examination, GuardRule } from "./guard.ts";
 export type { CallerRequest, CallerSocketRequest } from "./guarded-requests.ts";
 export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
-export type { OutboundSocket, SocketMessage } from "./socket.ts";
+export type { OutboundSocket, SocketMessage, WireFrame } from "./socket.ts";
 export type { OutboundStream } from "./stream-reply.ts";
 export type { OutboundReply } from "./whole-reply.ts";
 

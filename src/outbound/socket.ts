@@ -22,20 +22,18 @@ export interface WireSocketRequest {
   readonly onDispatch?: () => void;
 }
 
+/** Binary frames contain audio, and so does `audioText`, for protocols that put it into JSON. A string contains none: it controls the session. */
+export type WireFrame = string | Uint8Array | { readonly audioText: string };
+
 export type SocketMessage =
   | { readonly kind: "text"; readonly text: string }
   /** The other side closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
-/** Audio in a text frame, as base64 inside JSON. */
-export interface AudioText {
-  readonly audioText: string;
-}
-
 export interface OutboundSocket {
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame was written, so that the sender waits while the other side does not read. A string contains no audio. */
-  send(frame: string | Uint8Array | AudioText): Promise<void>;
+  /** Resolves when the frame was written, so that the sender waits while the other side does not read. */
+  send(frame: WireFrame): Promise<void>;
   /** For one reader. Throws `OutboundError` when the connection breaks. */
   next(): Promise<SocketMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
@@ -141,7 +139,7 @@ class ClientSocket implements OutboundSocket {
     return { ok: false, reply: { status: reply.statusCode ?? 0, headers: singleValues(reply.headers), text } };
   }
 
-  async send(frame: string | Uint8Array | AudioText): Promise<void> {
+  async send(frame: WireFrame): Promise<void> {
     if (this.#error !== null) throw this.#error;
     this.#noteSending(typeof frame !== "string");
     this.#rearmKeepAlive();
@@ -149,7 +147,7 @@ class ClientSocket implements OutboundSocket {
     try {
       await new Promise<void>((resolve) => {
         // Resolves even on an error, because `next` reports what happened to the connection.
-        this.#socket.send(typeof frame === "object" && "audioText" in frame ? frame.audioText : frame, () => resolve());
+        this.#socket.send(contentOf(frame), () => resolve());
       });
     } finally {
       clearTimeout(timer);
@@ -243,6 +241,10 @@ class ClientSocket implements OutboundSocket {
     clearInterval(this.#keepAlive);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+function contentOf(frame: WireFrame): string | Uint8Array {
+  return typeof frame === "object" && "audioText" in frame ? frame.audioText : frame;
 }
 
 /** A token bucket: a burst, and an allowance per second. A sender that is faster does not describe the audio. */

@@ -53,6 +53,10 @@ export const MODEL_NAMES = {
     ],
   },
   assemblyai: { source: "npm assemblyai@4.41.5, speech_model_used (2026-09-26)", variants: [] },
+  elevenlabs: {
+    source: "npm @elevenlabs/elevenlabs-js@2.73.0, config of session_started (2026-10-15); files report no model",
+    variants: [],
+  },
   compatible: {
     source:
       "none: servers of this protocol write what they want; a proxy may answer with the names of openai or anthropic",

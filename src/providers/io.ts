@@ -1,5 +1,6 @@
 // The side effects of an adapter: HTTP exchanges and sockets on one account, and the kinds of failure.
 import type { OpenBytes } from "../lib/open-bytes.ts";
+import type { WireFrame } from "../outbound/dial.ts";
 import type { LocalCalls } from "./local/local-calls.ts";
 import type { CachedValue } from "./memory.ts";
 import type { Receipt } from "./receipt.ts";
@@ -169,17 +170,14 @@ export type WireMessage =
   /** The provider closed the connection. `dispatched`: audio had been sent by then. */
   | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
 
-/** Audio in a text frame, as base64 inside JSON. */
-export interface AudioText {
-  readonly audioText: string;
-}
+export type { WireFrame };
 
 /** Throws a `ProviderError` of kind `unknown`, `timeout` or `aborted` if it breaks, and `connect` while no audio was sent. */
 export interface WireSocket {
   /** Headers of the upgrade's reply. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Resolves when the frame was sent. Only audio counts as dispatched: binary frames and `AudioText`. */
-  readonly send: (frame: string | Uint8Array | AudioText) => Promise<void>;
+  /** Resolves when the frame was sent. Only audio counts as dispatched: binary frames and `audioText`. */
+  readonly send: (frame: WireFrame) => Promise<void>;
   readonly next: () => Promise<WireMessage>;
   /** No more frames will be sent: from now on the idle timeout runs. */
   readonly awaitEnd: () => void;

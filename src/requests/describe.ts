@@ -203,11 +203,12 @@ type StoredReceipt = RecordedAttemptView["receipts"][number];
 
 /** The model's name belongs to the names of the provider. */
 function describeReceipt(
-  { feature, grade, delivered, answered }: StoredReceipt,
+  { feature, grade, delivered, answered, model }: StoredReceipt,
   visibility: Visibility,
 ): RecordedAttemptView["receipts"][number] {
-  const isShown = answered !== undefined && visibility !== "positions";
-  return { feature, grade, delivered, ...(isShown ? { answered } : {}) };
+  const plain = { feature, grade, delivered };
+  if (visibility === "positions") return plain;
+  return { ...plain, ...(answered === undefined ? {} : { answered }), ...(model === undefined ? {} : { model }) };
 }
 
 /** The failure as stored with the attempt (`providers/wire/provider-failure.ts`). */

@@ -6,6 +6,7 @@ import { speechModel } from "../../src/directory/speech-model.ts";
 import { storedConnection } from "../../src/directory/stored-schemas.ts";
 import { openaiCompatible } from "../../src/providers/openai/openai-compatible.ts";
 import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
+import { geminiAudio } from "../../src/providers/gemini/gemini-audio.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
@@ -70,7 +71,7 @@ test("providers.declared-features, providers.declaration-wins: streaming is decl
     [true, false],
   );
   assert.deepEqual(
-    [of(openai, "whisper-1", true), of(openaiCompatible, "m", true), of(elevenlabs, "scribe_v2", true)],
+    [of(openai, "whisper-1", true), of(openaiCompatible, "m", true), of(geminiAudio, "gemini-3.8-flash", true)],
     [false, false, false],
   );
 });

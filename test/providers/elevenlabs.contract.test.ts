@@ -7,7 +7,7 @@ import { type FailureKind, ProviderError, type RemoteRun } from "../../src/provi
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./suites/contract-suite.ts";
 import { audioFixture, requestFor } from "./suites/fixtures.ts";
-import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
+import { ELEVENLABS_GOLDEN, ELEVENLABS_STREAMING_GOLDEN } from "./golden/elevenlabs.ts";
 import { refusedByElevenLabs } from "./suites/refusals.ts";
 import { piece, replyContract } from "./suites/reply-suite.ts";
 import { targetOf } from "./suites/subject.ts";
@@ -22,7 +22,7 @@ const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) a
 
 speechContract({
   provider: elevenlabs,
-  golden: ELEVENLABS_GOLDEN,
+  golden: [...ELEVENLABS_GOLDEN, ...ELEVENLABS_STREAMING_GOLDEN],
   credentialHeader: "xi-api-key",
   authorization: (credential) => credential,
   success: TWO_SPEAKERS,

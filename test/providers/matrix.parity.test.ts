@@ -99,7 +99,7 @@ const DIFFERENCES: readonly Difference[] = [
     rows: ["elevenlabs/scribe_v2"],
     column: "realtime",
     ours: "absent",
-    because: "another model does it, over a socket that no adapter speaks, without speakers and redaction",
+    because: "other models do it, without speakers and redaction, which have rows of their own in the catalogue",
   },
   {
     rows: ["elevenlabs/scribe_v2"],
@@ -213,6 +213,9 @@ test("providers.matrix: every model of these catalogues has a row in the matrix"
     "gpt-live-transcribe",
     "gpt-realtime-whisper",
     "scribe_v1",
+    "scribe_v2_realtime",
+    "scribe_v2_realtime_lite",
+    "scribe_v2_realtime_turbo",
     "u3-rt-pro",
     "universal-3-6-pro",
     "universal-streaming-english",

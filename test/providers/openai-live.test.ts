@@ -9,7 +9,7 @@ import { PROVIDER_TEXT } from "./suites/failure-suite.ts";
 import { audioFixture, requestFor } from "./suites/fixtures.ts";
 import {
   AUDIO,
-  committed,
+  committedItem,
   completed,
   delta,
   failure,
@@ -71,7 +71,7 @@ test("providers.live-turns: openai, pieces of text are returned as they arrive, 
     delta("i", " Good"),
     delta("i", " "),
     delta("i", "day."),
-    committed("i"),
+    committedItem("i"),
     completed("i", "Good day. "),
   ];
   assert.deepEqual((await heard(t, messages)).texts, ["Good", " day."]);
@@ -79,9 +79,9 @@ test("providers.live-turns: openai, pieces of text are returned as they arrive, 
 
 test("providers.live-turns: openai, items are returned in their order, also if a later one is complete before", async (t) => {
   const { texts, whole } = await heard(t, [
-    committed("i-1"),
+    committedItem("i-1"),
     delta("i-2", "Second"),
-    committed("i-2"),
+    committedItem("i-2"),
     completed("i-2", "Second."),
     delta("i-1", "First"),
     completed("i-1", "First."),
@@ -91,12 +91,12 @@ test("providers.live-turns: openai, items are returned in their order, also if a
 });
 
 test("providers.live-turns: openai, a final text that differs from its pieces does not change what was returned", async (t) => {
-  const messages = [delta("i", "I scream."), committed("i"), completed("i", "Ice cream.")];
+  const messages = [delta("i", "I scream."), committedItem("i"), completed("i", "Ice cream.")];
   assert.equal((await heard(t, messages)).whole.text, "I scream.");
 });
 
 test("providers.live-turns: openai, silence is an empty text", async (t) => {
-  assert.deepEqual((await heard(t, [committed("i"), completed("i", "")])).texts, []);
+  assert.deepEqual((await heard(t, [committedItem("i"), completed("i", "")])).texts, []);
 });
 
 test("providers.live-turns: openai, an item that was complete before the end of the audio does not end the session", async (t) => {
@@ -106,12 +106,12 @@ test("providers.live-turns: openai, an item that was complete before the end of 
     onAudio: (client) => {
       if (hasSpoken) return;
       hasSpoken = true;
-      say(client, [delta("i-1", "One."), committed("i-1"), completed("i-1", "One.")]);
+      say(client, [delta("i-1", "One."), committedItem("i-1"), completed("i-1", "One.")]);
       // Answered after the messages before it.
       client.once("pong", () => received.resolve());
       client.ping();
     },
-    onFinish: (client) => say(client, [committed("i-2"), completed("i-2", "Two.")]),
+    onFinish: (client) => say(client, [committedItem("i-2"), completed("i-2", "Two.")]),
   });
   const spoken = async function* () {
     yield new Uint8Array(3_200);
@@ -168,7 +168,7 @@ test("providers.failure-kinds: openai, an item whose transcription failed is no 
     type: "conversation.item.input_audio_transcription.failed",
     item_id: "i",
   };
-  const { url } = await provider(t, { onFinish: (client) => say(client, [committed("i"), failed]) });
+  const { url } = await provider(t, { onFinish: (client) => say(client, [committedItem("i"), failed]) });
   assert.equal((await failure(t, OPENAI_LIVE, url)).kind, "server_error");
 });
 

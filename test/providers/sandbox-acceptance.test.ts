@@ -27,7 +27,7 @@ import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "
 import { ASSEMBLYAI_GOLDEN as RECORDED, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
-import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
+import { ELEVENLABS_GOLDEN as RECORDED_ELEVENLABS, ELEVENLABS_STREAMING_GOLDEN } from "./golden/elevenlabs.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
@@ -53,6 +53,7 @@ const AUDIO: SpeechAudio = audioFixture({
 });
 
 const ASSEMBLYAI_GOLDEN = [...RECORDED, ...ASSEMBLYAI_STREAMING_GOLDEN];
+const ELEVENLABS_GOLDEN = [...RECORDED_ELEVENLABS, ...ELEVENLABS_STREAMING_GOLDEN];
 
 /** A second of it: samples are sent no faster than they are spoken. */
 const SAMPLES: SpeechAudio = {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebSocket } from "ws";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
 import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
@@ -14,10 +15,12 @@ import type { GoldenModel } from "./suites/fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
 import { OPENAI_LIVE_GOLDEN } from "./golden/openai.ts";
+import { ELEVENLABS_STREAMING_GOLDEN } from "./golden/elevenlabs.ts";
 import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import {
   ASSEMBLYAI,
   DEEPGRAM,
+  ELEVENLABS,
   failure,
   OPENAI_LIVE,
   provider,
@@ -41,8 +44,10 @@ const SUBJECTS = [
   ...streaming(assemblyai, ASSEMBLYAI_STREAMING_GOLDEN, ASSEMBLYAI),
   ...streaming(openai, OPENAI_LIVE_GOLDEN, OPENAI_LIVE),
   ...streaming(sandbox, [...startsWith("simulated-speech"), ...startsWith("deepgram/")], DEEPGRAM),
+  ...streaming(elevenlabs, ELEVENLABS_STREAMING_GOLDEN, ELEVENLABS),
   ...streaming(sandbox, startsWith("assemblyai/"), ASSEMBLYAI),
   ...streaming(sandbox, [...startsWith("openai/gpt-live-"), ...startsWith("openai/gpt-realtime-")], OPENAI_LIVE),
+  ...streaming(sandbox, startsWith("elevenlabs/"), ELEVENLABS),
 ];
 const DEADLINE_MS = 10_000;
 
@@ -51,6 +56,7 @@ const UNKNOWN: readonly unknown[] = [
   { type: "SomethingNew", error: "model_deprecated", err_code: "NEW", err_msg: "new", error_code: 4000, detail: "new" },
   { type: "committed_transcript_entities", transcript: 7, words: "none", end_of_turn: "no" },
   { message_type: "final_transcript", text: "Not this protocol's." },
+  { message_type: "something_new", error: "model_deprecated", text: 7, words: "none" },
   { type: 7 },
   {},
   [],

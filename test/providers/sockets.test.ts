@@ -1,4 +1,4 @@
-// The three socket protocols against every way in which a socket can fail, each with its kind: nothing is dispatched before the first
+// The socket protocols against every way in which a socket can fail, each with its kind: nothing is dispatched before the first
 // audio, and a transcript without its end is none.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -13,6 +13,7 @@ import {
   AUDIO,
   BEGIN,
   DEEPGRAM,
+  ELEVENLABS,
   failure,
   OPENAI_LIVE,
   provider,
@@ -26,7 +27,7 @@ import {
 import { targetOf } from "./suites/subject.ts";
 import { ioFor } from "./suites/wire-suite.ts";
 
-for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE]) {
+for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE, ELEVENLABS]) {
   const { kind } = subject.provider;
 
   test(`providers.request-content: ${kind}'s socket gets the plan, the credential and the whole audio, and returns the transcript`, async (t) => {
@@ -49,7 +50,8 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE]) {
       events.map(({ type }) => type),
       subject.isPlainText === true ? ["text"] : ["text", "segment"],
     );
-    assert.equal(whole.providerSeconds, 1);
+    // ElevenLabs' sessions report no length.
+    assert.equal(whole.providerSeconds, subject === ELEVENLABS ? null : 1);
     assert.ok(whole.receipts.length > 0 && whole.receipts.every(({ delivered }) => delivered));
   });
 
@@ -115,7 +117,7 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE]) {
     ["an error as a message", { onFinish: (client) => client.send(JSON.stringify(subject.refusal)) }, "bad_reply"],
     [
       "a message without its fields",
-      { onFinish: (client) => say(client, [{ type: String(Object(subject.messages.at(-2)).type) }]) },
+      { onFinish: (client) => say(client, [nameOf(subject.messages.at(-2), subject.typeField)]) },
       "bad_reply",
     ],
   ] as const satisfies readonly (readonly [string, Script, FailureKind])[]) {
@@ -176,6 +178,11 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI, OPENAI_LIVE]) {
     assert.equal((await failure(t, subject, url, { signal: caller.signal })).kind, "aborted");
     await closed.promise;
   });
+}
+
+/** A message without anything but its type. */
+function nameOf(message: unknown, field = "type"): object {
+  return { [field]: String(Object(message)[field]) };
 }
 
 /** Audio that does not come as long as the connection is open. */

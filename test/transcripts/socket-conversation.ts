@@ -1,4 +1,4 @@
-// How the sockets of Deepgram, AssemblyAI and OpenAI report a conversation, message by message, and a socket that plays messages.
+// How the sockets of Deepgram, AssemblyAI, OpenAI and ElevenLabs report a conversation, message by message, and a socket that plays messages.
 import type { StreamingIo, WireMessage } from "../../src/providers/io.ts";
 import {
   type Asked,
@@ -110,6 +110,27 @@ export function openAiMessages(conversation: Conversation): readonly object[] {
     { type: "conversation.item.added", item: { id: "i" } },
     { type: "input_audio_buffer.committed", item_id: "i", previous_item_id: null },
     { type: `${name}.completed`, item_id: "i", content_index: 0, transcript: text },
+  ];
+}
+
+/** What the one commit of a short conversation is answered with, text before times. */
+export function elevenLabsMessages(conversation: Conversation): readonly object[] {
+  const turns = turnsOf(conversation);
+  const text = turns.map((turn) => turn.text).join(" ");
+  const words = turns.flatMap((turn) => turn.words);
+  return [
+    { message_type: "session_started", session_id: "s", config: { model_id: "scribe_v2_realtime" } },
+    ...turns.map((turn) => ({ message_type: "partial_transcript", text: turn.text })),
+    { message_type: "final_transcript", text },
+    { message_type: "committed_transcript", text },
+    {
+      message_type: "committed_transcript_with_timestamps",
+      text,
+      words: words.flatMap(({ text: said, start, end, confidence }, index) => [
+        ...(index === 0 ? [] : [{ text: " ", start, end: start, type: "spacing", logprob: 0 }]),
+        { text: said, start, end, type: "word", logprob: Math.log(confidence ?? 1) },
+      ]),
+    },
   ];
 }
 

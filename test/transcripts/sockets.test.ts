@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { assemblyai } from "../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../src/providers/deepgram/deepgram.ts";
 import { openai } from "../../src/providers/openai/openai.ts";
 import type { StreamingIo } from "../../src/providers/io.ts";
@@ -10,8 +11,14 @@ import type { SpeechEvent, SpeechPlan, SpeechProvider } from "../../src/provider
 import { audioFixture, requestFor } from "../providers/suites/fixtures.ts";
 import { type Asked, type Conversation, conversations } from "./conversation.ts";
 import { catalogued, keepsInvariants, RUNS, SEED, type Teller } from "./invariants.ts";
-import { assemblyAiMessages, deepgramMessages, openAiMessages, playing } from "./socket-conversation.ts";
-import { anything, plainText, speakersAndTimes } from "./wishes.ts";
+import {
+  assemblyAiMessages,
+  deepgramMessages,
+  elevenLabsMessages,
+  openAiMessages,
+  playing,
+} from "./socket-conversation.ts";
+import { anything, plainText, speakersAndTimes, timesOnly } from "./wishes.ts";
 
 type Messages = (conversation: Conversation, asked: Asked) => readonly object[];
 
@@ -54,6 +61,10 @@ const MODELS: readonly (readonly [Teller, Messages])[] = [
     assemblyAiMessages,
   ],
   [overSocket(openai, "gpt-live-transcribe", openAiMessages, { maxChannels: 1, wishes: plainText }), openAiMessages],
+  [
+    overSocket(elevenlabs, "scribe_v2_realtime", elevenLabsMessages, { maxChannels: 1, wishes: timesOnly }),
+    elevenLabsMessages,
+  ],
 ];
 
 for (const [teller, messages] of MODELS) {
@@ -62,8 +73,9 @@ for (const [teller, messages] of MODELS) {
   test(`transcription.stream-whole: ${teller.name}: what is reported of ${RUNS} conversations while they are transcribed adds up to the transcript`, async () => {
     const { provider, model, speech } = teller;
     await fc.assert(
-      fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, diarization) => {
+      fc.asyncProperty(conversations(1), fc.boolean(), async (conversation, isDiarized) => {
         const hasTimes = speech.features["timestamps.word"] !== undefined;
+        const diarization = isDiarized && speech.features.diarization !== undefined;
         const features = hasTimes ? { segments: true, words: true, diarization } : {};
         const request = requestFor(speech, { stream: true, ...features });
         const target = { model, speech, settings: {} };

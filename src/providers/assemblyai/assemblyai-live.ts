@@ -7,6 +7,7 @@ import type { Feature, Preference } from "../../contract/features.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { ProviderError, type StreamingIo } from "../io.ts";
 import { type LiveReader, streamOverSocket } from "../wire/live-wire.ts";
+import { pacedFrames } from "../wire/paced-frames.ts";
 import {
   LIVE_SAMPLE_RATE,
   type PlanResult,
@@ -19,12 +20,8 @@ import {
 } from "../provider.ts";
 
 const PATH = "/v3/ws";
-/** "Expected between 50 and 1000 ms": audio is sent from the minimum on, in frames of this length. */
-const FRAME_SECONDS = 0.1;
-const MIN_FRAME_SECONDS = 0.05;
-/** "Audio sent faster than real-time" ends a session. Audio may be this far ahead. */
-const AHEAD_MS = 1_000;
-const BYTES_PER_SAMPLE = 2;
+/** "Expected between 50 and 1000 ms". "Audio sent faster than real-time" ends a session. */
+const FRAME_SECONDS = { frameSeconds: 0.1, minFrameSeconds: 0.05 };
 
 const SENDABLE: ReadonlySet<Feature> = new Set([
   "streaming",
@@ -96,26 +93,7 @@ async function* framesOf(
   samplesPerSecond: number,
   io: StreamingIo,
 ): AsyncGenerator<string | Uint8Array> {
-  const bytesIn = (seconds: number): number => Math.round(samplesPerSecond * seconds) * BYTES_PER_SAMPLE;
-  const frameBytes = bytesIn(FRAME_SECONDS);
-  const leastBytes = bytesIn(MIN_FRAME_SECONDS);
-  const startedMs = performance.now();
-  let sentBytes = 0;
-  let buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    buffer = Buffer.concat([buffer, chunk]);
-    while (buffer.byteLength >= leastBytes) {
-      const wholeBytes = buffer.byteLength - (buffer.byteLength % BYTES_PER_SAMPLE);
-      const frame = buffer.subarray(0, Math.min(wholeBytes, frameBytes));
-      const aheadMs = (sentBytes / bytesIn(1)) * 1000 - (performance.now() - startedMs);
-      if (aheadMs > AHEAD_MS) await io.pause(aheadMs - AHEAD_MS);
-      yield frame;
-      buffer = buffer.subarray(frame.byteLength);
-      sentBytes += frame.byteLength;
-    }
-  }
-  // A last frame below the minimum is padded with silence.
-  if (buffer.byteLength > 0) yield Buffer.concat([buffer, Buffer.alloc(Math.max(0, leastBytes - buffer.byteLength))]);
+  yield* pacedFrames(chunks, { samplesPerSecond, ...FRAME_SECONDS }, io.pause);
   yield JSON.stringify({ type: "Terminate" });
 }
 

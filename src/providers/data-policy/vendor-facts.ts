@@ -53,7 +53,7 @@ export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>>
   ],
   elevenlabs: [
     { aspect: "retention", value: "deletable", uses: ["files"], ...ELEVENLABS_SDK },
-    // `api.us.elevenlabs.io` is not documented as a residency host.
+    // `api.us.elevenlabs.io` is not documented as a residency host. The description of the live API lists the same hosts.
     ...(["eu", "in", "sg"] as const).map(
       (region): VendorFact => ({ aspect: "regions", value: [region], hosts: [region], ...ELEVENLABS_SDK }),
     ),

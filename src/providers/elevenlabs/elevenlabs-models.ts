@@ -55,10 +55,53 @@ const SCRIBE_V2: SpeechModel = {
   },
 };
 
+/** Models of the WebSocket API. It detects entities and redacts none, and separates neither speakers nor channels. */
+const REALTIME: SpeechModel = {
+  features: {
+    "timestamps.word": SHOWN,
+    "timestamps.segment": { support: "exact", grade: "shown" },
+    keyterms: SENT,
+    streaming: SHOWN,
+  },
+  preferences: ["detect_language", "language"],
+  // A recording is processed in real time there, and a request has five minutes. The key terms of the official clients' documentation: a longer list of
+  // another page could not be verified.
+  limits: { maxSeconds: 290, keyterms: { maxTerms: 50, maxTermCharacters: 20 } },
+  languages: LANGUAGES,
+  languagesFrom: "the list of scribe_v1: the pages of the live models say “90+” and list none",
+  defaultLanguage: "auto",
+  live: ["pcm_s16le"],
+  streamsOnly: true,
+  samplesOnly: true,
+};
+
+const REALTIME_ERROR = "its server's list of supported models, 2026-08-29 (elevenlabs/ui#82, second-hand)";
+
 export const ELEVENLABS_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
   scribe_v2: {
     ...SCRIBE_V2,
     life: { verifiedOn: "2026-10-15", source: "npm @elevenlabs/elevenlabs-js@2.73.0" },
+  },
+  scribe_v2_realtime: {
+    ...REALTIME,
+    life: {
+      verifiedOn: "2026-10-15",
+      source: "npm @elevenlabs/elevenlabs-js@2.73.0 and @elevenlabs/client@1.25.0",
+    },
+  },
+  scribe_v2_realtime_turbo: {
+    ...REALTIME,
+    life: {
+      verifiedOn: "2026-08-29",
+      source: `${REALTIME_ERROR}; elevenlabs.io/docs, AsyncAPI description (its features are unverified, those of scribe_v2_realtime)`,
+    },
+  },
+  scribe_v2_realtime_lite: {
+    ...REALTIME,
+    life: {
+      verifiedOn: "2026-08-29",
+      source: `${REALTIME_ERROR} (unverified at the vendor, and its features too)`,
+    },
   },
   // Removed by the provider. It stays here so that a configuration which names it is told so.
   scribe_v1: {

@@ -1,10 +1,13 @@
-// The adapter of ElevenLabs' batch API: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-26). It returns the transcript at once and also
-// stores it, so it is deleted there.
+// The adapter of ElevenLabs: POST /v1/speech-to-text, multipart (elevenlabs.io/docs, checked 2026-11-26). It returns the transcript at once and also
+// stores it, so it is deleted there. Streams use a WebSocket and other models.
 import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { accountProbe, withoutModels } from "../account-probe.ts";
+import { isSameModel, MODEL_NAMES, modelReceipt, reportedModel } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
+import { planElevenLabsStream, streamElevenLabs } from "./elevenlabs-live.ts";
+import { type ElevenLabsSession, readElevenLabsSession } from "./elevenlabs-live-reader.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";
 import { readElevenLabsReply } from "./elevenlabs-reply.ts";
 import type { Io, RemoteRun } from "../io.ts";
@@ -13,6 +16,7 @@ import type {
   PlanResult,
   ProviderTranscript,
   RawTranscript,
+  Receipt,
   SpeechAudio,
   SpeechPlan,
   SpeechProvider,
@@ -23,7 +27,7 @@ import { readJsonReply } from "../wire/read-reply.ts";
 import { receiptsFor, saidInText } from "../receipts.ts";
 
 const settings = z.strictObject({
-  no_verbatim: z.boolean().describe("scribe_v2: omit fillers, false starts and sounds.").optional(),
+  no_verbatim: z.boolean().describe("scribe_v2 and live models: omit fillers, false starts and sounds.").optional(),
   zero_retention: z.boolean().describe("Zero retention; for enterprise accounts only.").optional(),
 });
 
@@ -37,17 +41,22 @@ export const elevenlabs: SpeechProvider = {
   defaultBaseUrl: "https://api.elevenlabs.io",
   plan: planElevenLabs,
   transcribe: transcribeElevenLabs,
+  stream: streamElevenLabs,
   remove: removeElevenLabs,
   normalise: normaliseElevenLabs,
 };
 
-/** It has categories of entities and none for numbers. Streaming is another endpoint, and there is no translation. */
+/** It has categories of entities and none for numbers. Streams have their own plan, and there is no translation. */
 function canSend(feature: Feature): boolean {
   return feature !== "redaction.numbers" && feature !== "translation" && feature !== "streaming";
 }
 
 function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResult {
-  const missing = unmetFeatures(request, target.speech, canSend);
+  if (request.stream) return planElevenLabsStream(request, target);
+  const missing = [
+    ...unmetFeatures(request, target.speech, canSend),
+    ...(target.speech.streamsOnly === true ? (["batch"] as const) : []),
+  ];
   if (missing.length > 0) return { ok: false, missing };
   const fields: [string, string][] = [
     ["model_id", target.model],
@@ -150,6 +159,7 @@ function normaliseElevenLabs(
   target: SpeechTarget,
   audio: SpeechAudio,
 ): ProviderTranscript {
+  if (request.stream) return normaliseLive(raw, request, target, audio);
   const reply = readElevenLabsReply(raw.body, request);
   const words = saidInText(request, reply.text, reply.words);
   const planned = planElevenLabs(request, target);
@@ -183,4 +193,52 @@ function wasSent(feature: Feature, fields: readonly (readonly [string, string])[
   if (feature.startsWith("redaction.")) return redacts(feature.slice("redaction.".length));
   if (feature === "profanity_filter") return redacts("offensive_language");
   return feature === "keyterms" && hasField("keyterms");
+}
+
+function normaliseLive(
+  raw: RawTranscript,
+  request: SpeechRequest,
+  target: SpeechTarget,
+  audio: SpeechAudio,
+): ProviderTranscript {
+  const reply = readElevenLabsReply(raw.body, request);
+  const session = readElevenLabsSession(raw.body);
+  const { segments } = session;
+  const receipts = receiptsFor(
+    request,
+    audio,
+    { ...reply, segments, wasSent: (feature) => wasStreamed(feature, session, request, target) },
+    supportsPreference(target, "detect_language"),
+  );
+  return {
+    text: reply.text,
+    language: reply.language,
+    languageConfidence: reply.languageConfidence,
+    segments,
+    words: reply.words,
+    providerSeconds: reply.seconds,
+    providerRequestId: session.id,
+    receipts: [...receipts, ...liveModelReceipt(session, target)],
+  };
+}
+
+/** A session repeats its options at its start. Where it repeats none, the receipt is read from the parameters: planning is pure and can be repeated. */
+function wasStreamed(
+  feature: Feature,
+  { keyterms }: ElevenLabsSession,
+  request: SpeechRequest,
+  target: SpeechTarget,
+): boolean {
+  const result = planElevenLabsStream(request, target);
+  if (!result.ok || result.plan.kind !== "raw") return false;
+  if (feature === "streaming") return true;
+  const isSent = result.plan.query.some(([name]) => name === "keyterms");
+  return feature === "keyterms" && isSent && request.keyterms.every((term) => keyterms?.includes(term) !== false);
+}
+
+/** Whether every session reports its model is not verified, so that one that reports none is not judged. */
+function liveModelReceipt({ model }: ElevenLabsSession, target: SpeechTarget): readonly Receipt[] {
+  const answered = reportedModel(model);
+  if (answered === null) return [];
+  return [modelReceipt(answered, (name) => isSameModel(MODEL_NAMES.elevenlabs, target.model, name))];
 }

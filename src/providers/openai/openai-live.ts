@@ -2,7 +2,7 @@
 // openai@7.57.0 and its guide to realtime transcription, checked 2026-11-26). The whole audio is one turn, which the commit at its end completes.
 import type { Feature, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { type AudioText, ProviderError, type StreamingIo } from "../io.ts";
+import { ProviderError, type StreamingIo, type WireFrame } from "../io.ts";
 import {
   LIVE_SAMPLE_RATE,
   type PlanResult,
@@ -118,7 +118,7 @@ export function streamOpenAiLive(plan: SpeechPlan, audio: SpeechAudio, io: Strea
   );
 }
 
-function* appended(samples: Buffer): Generator<AudioText> {
+function* appended(samples: Buffer): Generator<WireFrame> {
   if (samples.byteLength === 0) return;
   yield { audioText: JSON.stringify({ type: "input_audio_buffer.append", audio: samples.toString("base64") }) };
 }

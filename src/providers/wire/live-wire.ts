@@ -2,10 +2,10 @@
 // and invalid JSON are failures, and an error of the audio source is thrown unchanged.
 import { z } from "zod";
 import {
-  type AudioText,
   ProviderError,
   type SocketRequest,
   type StreamingIo,
+  type WireFrame,
   type WireMessage,
   type WireSocket,
   withProvider,
@@ -18,7 +18,7 @@ import { eventFailure, parsedReply, refuseHeavy } from "./read-reply.ts";
 export interface LiveReader {
   /** Messages of another type are ignored, whatever they contain: a provider may add some at any time [providers.unknown-messages]. */
   readonly types: ReadonlySet<string>;
-  /** A documented error after which the session continues. */
+  /** A documented error after which the session continues: it is read like any other message. */
   isWarning?(message: unknown): boolean;
   /** Maps an error message to its failure, if the protocol has its own error codes. */
   failure?(message: unknown): ProviderError | null;
@@ -37,12 +37,9 @@ export interface LiveExchange {
   /** Configures the session, for protocols that do not do that in the query. Sent before the first frame. */
   readonly opening?: string;
   /** Read once the socket is open. Its last frames request the end. */
-  readonly frames: () => AsyncIterable<LiveFrame>;
+  readonly frames: () => AsyncIterable<WireFrame>;
   readonly reader: LiveReader;
 }
-
-/** A string contains no audio. */
-export type LiveFrame = string | Uint8Array | AudioText;
 
 export async function* streamOverSocket(
   { request, opening, frames, reader }: LiveExchange,
@@ -60,8 +57,9 @@ export async function* streamOverSocket(
       const body = parsedReply({ text: message.text });
       if (body === undefined) refuseHeavy(message.text);
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      if (isUnknown(body, reader.types) || reader.isWarning?.(body) === true) continue;
-      const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
+      if (isUnknown(body, reader.types)) continue;
+      const isWarning = reader.isWarning?.(body) === true;
+      const failure = isWarning ? null : (reader.failure?.(body) ?? eventFailure(body, io.credential));
       if (failure !== null) throw failure;
       const events = reader.read(body);
       // Other text is an interim result, which the next message replaces.
@@ -82,11 +80,13 @@ export async function* streamOverSocket(
 
 /** A message without a type may be a refusal, which has the form of a reply to a request. */
 function isUnknown(message: unknown, types: ReadonlySet<string>): boolean {
-  const { success, data } = typed.safeParse(message);
-  return success && !types.has(data.type);
+  const { data } = typed.safeParse(message);
+  const type = data?.message_type ?? data?.type ?? null;
+  return type !== null && !types.has(type);
 }
 
-const typed = z.object({ type: z.string() });
+/** ElevenLabs' field has another name. */
+const typed = z.object({ type: z.string().nullish().catch(null), message_type: z.string().nullish().catch(null) });
 
 interface Feeding {
   /** Settles with the work, or rejects when the audio source fails. */
@@ -96,7 +96,7 @@ interface Feeding {
   stop(): void;
 }
 
-function feed(socket: WireSocket, opening: string | undefined, frames: AsyncIterable<LiveFrame>): Feeding {
+function feed(socket: WireSocket, opening: string | undefined, frames: AsyncIterable<WireFrame>): Feeding {
   let isStopped = false;
   let hasAsked = false;
   const failure = Promise.withResolvers<never>();
@@ -126,7 +126,7 @@ function feed(socket: WireSocket, opening: string | undefined, frames: AsyncIter
   };
 }
 
-async function sendFrame(socket: WireSocket, frame: LiveFrame): Promise<boolean> {
+async function sendFrame(socket: WireSocket, frame: WireFrame): Promise<boolean> {
   try {
     await socket.send(frame);
     return true;

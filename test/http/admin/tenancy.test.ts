@@ -8,6 +8,9 @@ import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import {
   getConsoleFileContract,
   getConsoleModuleContract,
+  getDocsPageContract,
+  getDocsSectionPageContract,
+  getWebFileContract,
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
 } from "../../../src/contract/endpoints/operations.ts";
@@ -32,12 +35,15 @@ interface Answer {
   readonly rest: string;
 }
 
-/** The files of a page belong to no workspace. */
+/** Pages and their files belong to no workspace. */
 const PAGE_FILES: ReadonlySet<EndpointContract> = new Set([
   getPlaygroundFileContract,
   getPlaygroundModuleContract,
   getConsoleFileContract,
   getConsoleModuleContract,
+  getDocsPageContract,
+  getDocsSectionPageContract,
+  getWebFileContract,
 ]);
 const ALL: readonly EndpointContract[] = [
   ...ENDPOINTS.filter((endpoint) => !PAGE_FILES.has(endpoint)),

@@ -193,13 +193,13 @@ test(
   "local.receipt, metering.local-free: the receipt names the model and its files, and nothing is charged",
   WITH_ENGINE,
   async () => {
-    const answer = await ask(SPOKEN);
+    const answer = await ask(SPOKEN, {}, KEYS.names);
     const envelope = envelopeOf(answer);
     const [attempt] = await attemptRows(gateway, answer);
     assert.equal(attempt?.provider, "local");
     assert.equal(attempt.charge_nano_usd, 0n);
     assert.ok(Math.abs(envelope.usage.audio_seconds - SPOKEN.seconds) < 0.001);
-    const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
+    const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`, KEYS.names);
     const { attempts } = record.json as { attempts: { receipts: { feature: string; model?: unknown }[] }[] };
     const files = wordsModel.files.map(({ path, sha256 }) => ({ path, sha256 }));
     assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, { name: WORDS, files });
@@ -399,7 +399,7 @@ test(
     assert.equal(result.ok, true, result.message);
     assert.deepEqual(
       result.models.filter(({ found }) => found === true).map(({ model }) => model),
-      [WORDS],
+      ["demonstration-en", WORDS],
     );
   },
 );

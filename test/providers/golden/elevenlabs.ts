@@ -1,4 +1,5 @@
-// ElevenLabs' form fields per model and feature, from its API reference (POST /v1/speech-to-text, checked 2026-11-20).
+// ElevenLabs' form fields per model and feature, from its API reference (POST /v1/speech-to-text, checked 2026-11-20), and the query of its
+// WebSocket (AsyncAPI description of v1/speech-to-text/realtime; npm @elevenlabs/elevenlabs-js@2.73.0).
 import type { Change, GoldenModel } from "../suites/fixtures.ts";
 
 const V1_FEATURES: GoldenModel["features"] = {
@@ -56,4 +57,41 @@ export const ELEVENLABS_GOLDEN: readonly GoldenModel[] = [
     profanity_filter: redacted("offensive_language"),
   }),
   golden("scribe_v1", V1_FEATURES),
+];
+
+const TERMS: Change = {
+  added: [
+    ["keyterms", "Patchbay"],
+    ["keyterms", "Zürich"],
+  ],
+};
+
+function streaming(model: string, settings: Readonly<Record<string, boolean>> = {}): GoldenModel {
+  return {
+    model,
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+    path: "/v1/speech-to-text/realtime",
+    base: [
+      ["model_id", model],
+      ["commit_strategy", "manual"],
+      ["include_timestamps", "true"],
+      ...(settings["no_verbatim"] === true ? ([["no_verbatim", "true"]] as const) : []),
+      ...(settings["zero_retention"] === true ? ([["enable_logging", "false"]] as const) : []),
+    ],
+    features: { "timestamps.word": {}, "timestamps.segment": {}, keyterms: TERMS, streaming: {} },
+    preferences: {
+      detect_language: { added: [["include_language_detection", "true"]] },
+      speaker_count_hint: "dropped",
+      smart_formatting: "dropped",
+      prompt: "dropped",
+      language: { added: [["language_code", "pt"]] },
+    },
+  };
+}
+
+export const ELEVENLABS_STREAMING_GOLDEN: readonly GoldenModel[] = [
+  streaming("scribe_v2_realtime"),
+  streaming("scribe_v2_realtime", { no_verbatim: true, zero_retention: true }),
+  streaming("scribe_v2_realtime_turbo"),
+  streaming("scribe_v2_realtime_lite"),
 ];

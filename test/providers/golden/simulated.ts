@@ -2,7 +2,7 @@
 import type { GoldenModel } from "../suites/fixtures.ts";
 import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./deepgram.ts";
-import { ELEVENLABS_GOLDEN } from "./elevenlabs.ts";
+import { ELEVENLABS_GOLDEN, ELEVENLABS_STREAMING_GOLDEN } from "./elevenlabs.ts";
 import { GEMINI_GOLDEN } from "./gemini.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./google-speech.ts";
 import { OPENAI_GOLDEN } from "./openai.ts";
@@ -27,7 +27,9 @@ export const SANDBOX_GOLDEN: readonly GoldenModel[] = [
     simulated("assemblyai/", "/assemblyai", golden),
   ),
   ...DEEPGRAM_GOLDEN.map((golden) => simulated("deepgram/", "/deepgram", golden)),
-  ...ELEVENLABS_GOLDEN.map((golden) => simulated("elevenlabs/", "/elevenlabs", golden)),
+  ...[...ELEVENLABS_GOLDEN, ...ELEVENLABS_STREAMING_GOLDEN].map((golden) =>
+    simulated("elevenlabs/", "/elevenlabs", golden),
+  ),
   ...GEMINI_GOLDEN.map((golden) => simulated("gemini/", "/gemini", golden)),
   ...GOOGLE_INLINE.map((golden) => simulated("google-speech/", "/google-speech", golden)),
   ...OPENAI_GOLDEN.map((golden) => simulated("openai/", "/openai/v1", golden)),

@@ -8,6 +8,7 @@ import { inspect } from "node:util";
 import { type WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { assemblyai } from "../../../src/providers/assemblyai/assemblyai.ts";
+import { elevenlabs } from "../../../src/providers/elevenlabs/elevenlabs.ts";
 import { deepgram } from "../../../src/providers/deepgram/deepgram.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { openai } from "../../../src/providers/openai/openai.ts";
@@ -17,6 +18,7 @@ import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_STREAMING_GOLDEN } from "../golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN } from "../golden/deepgram.ts";
 import { OPENAI_LIVE_GOLDEN } from "../golden/openai.ts";
+import { ELEVENLABS_STREAMING_GOLDEN } from "../golden/elevenlabs.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
 
@@ -27,6 +29,8 @@ export interface Subject {
   readonly authorization: string;
   /** The text frame that asks for the end. */
   readonly finish: object;
+  /** The name of the field that says what a message is, unless `type`. */
+  readonly typeField?: string;
   /** A whole conversation's messages. */
   readonly messages: readonly object[];
   /** Bytes that it sends of `AUDIO`. */
@@ -80,7 +84,7 @@ export const ASSEMBLYAI: Subject = {
 };
 
 const TRANSCRIPTION = "conversation.item.input_audio_transcription";
-export const committed = (item: string) => ({ type: "input_audio_buffer.committed", event_id: "e", item_id: item });
+export const committedItem = (item: string) => ({ type: "input_audio_buffer.committed", event_id: "e", item_id: item });
 export const delta = (item: string, text: string) => ({
   type: `${TRANSCRIPTION}.delta`,
   event_id: "e",
@@ -102,11 +106,41 @@ export const OPENAI_LIVE: Subject = {
   path: "/realtime",
   authorization: `Bearer ${CREDENTIAL}`,
   finish: { type: "input_audio_buffer.commit" },
-  messages: [delta("i-1", "Hello."), committed("i-1"), completed("i-1", "Hello.")],
+  messages: [delta("i-1", "Hello."), committedItem("i-1"), completed("i-1", "Hello.")],
   // Every two samples become three.
   audioBytes: 48_000,
   isPlainText: true,
   refusal: { error: { message: `${PROVIDER_TEXT} ${CREDENTIAL}`, code: "some_code" } },
+};
+
+export const COMMIT = { message_type: "input_audio_chunk", audio_base_64: "", commit: true, sample_rate: 16_000 };
+export const SESSION_STARTED = {
+  message_type: "session_started",
+  session_id: "s-1",
+  config: { sample_rate: 16_000, audio_format: "pcm_16000", language_code: null, model_id: "scribe_v2_realtime" },
+};
+export const committedText = (text: string) => ({ message_type: "committed_transcript", text });
+export const withTimes = (text: string, words: readonly object[], more: object = {}) => ({
+  message_type: "committed_transcript_with_timestamps",
+  text,
+  words,
+  ...more,
+});
+export const spoken = (text: string, start: number, end: number) => ({ text, start, end, type: "word", logprob: 0 });
+export const ELEVENLABS: Subject = {
+  provider: elevenlabs,
+  golden: ELEVENLABS_STREAMING_GOLDEN[0],
+  path: "/v1/speech-to-text/realtime",
+  authorization: CREDENTIAL,
+  finish: COMMIT,
+  typeField: "message_type",
+  messages: [
+    { ...SESSION_STARTED, config: {} },
+    committedText("Hello."),
+    withTimes("Hello.", [spoken("Hello.", 0.1, 0.4)]),
+  ],
+  audioBytes: 32_000,
+  refusal: { detail: { status: "some_code", message: `${PROVIDER_TEXT} ${CREDENTIAL}` } },
 };
 
 /** A second of samples. */
@@ -136,10 +170,14 @@ interface Heard {
   readonly sessions: unknown[];
 }
 
-/** OpenAI's configuration, and its audio in text. */
-const openAiFrame = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("session.update"), session: z.unknown() }),
-  z.object({ type: z.literal("input_audio_buffer.append"), audio: z.base64() }),
+/** OpenAI's configuration. */
+const sessionUpdate = z.object({ type: z.literal("session.update"), session: z.unknown() });
+/** The frames of OpenAI and ElevenLabs are text. */
+const audioFrame = z.union([
+  z.object({ type: z.literal("input_audio_buffer.append"), audio: z.base64() }).transform(({ audio }) => audio),
+  z
+    .object({ message_type: z.literal("input_audio_chunk"), audio_base_64: z.base64() })
+    .transform(({ audio_base_64: audio }) => audio),
 ]);
 
 export async function provider(
@@ -153,23 +191,29 @@ export async function provider(
   server.on("upgrade", (request, socket, head) => {
     raw.add(socket);
     socket.on("error", () => undefined);
-    const { authorization } = request.headers;
-    const call: Heard = { url: request.url ?? "", authorization, bytes: 0, sessions: [] };
+    const { authorization, "xi-api-key": key } = request.headers;
+    const call: Heard = {
+      url: request.url ?? "",
+      authorization: authorization ?? key?.toString(),
+      bytes: 0,
+      sessions: [],
+    };
     heard.push(call);
     const script = typeof played === "function" ? played() : played;
     if (script.refuse !== undefined) return script.refuse(socket, request);
     sockets.handleUpgrade(request, socket, head, (client) => {
       script.onOpen?.(client);
       client.on("message", (data: Buffer, isBinary) => {
-        const text: unknown = isBinary ? null : JSON.parse(data.toString());
-        const frame = openAiFrame.safeParse(text).data;
-        if (frame?.type === "session.update") {
-          call.sessions.push(frame.session);
+        const message: unknown = isBinary ? null : JSON.parse(data.toString());
+        const configuration = sessionUpdate.safeParse(message).data;
+        if (configuration !== undefined) {
+          call.sessions.push(configuration.session);
           if (script.onSession !== undefined) return script.onSession(client);
           return say(client, [{ type: "session.updated", event_id: "e", session: { id: "s-1" } }]);
         }
-        if (!isBinary && frame === undefined) return script.onFinish?.(client, text);
-        call.bytes += frame === undefined ? data.byteLength : Buffer.from(frame.audio, "base64").byteLength;
+        const audio = isBinary ? data : audioIn(message);
+        if (audio.byteLength === 0) return script.onFinish?.(client, message);
+        call.bytes += audio.byteLength;
         script.onAudio?.(client);
       });
     });
@@ -183,6 +227,11 @@ export async function provider(
   return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), heard };
 }
 
+/** Empty: a message without audio. */
+function audioIn(message: unknown): Buffer {
+  return Buffer.from(audioFrame.safeParse(message).data ?? "", "base64");
+}
+
 export const say = (client: WebSocket, messages: readonly object[]): void => {
   for (const message of messages) client.send(JSON.stringify(message));
 };
@@ -190,17 +239,21 @@ export const say = (client: WebSocket, messages: readonly object[]): void => {
 export type Options = Parameters<typeof ioFor>[2] & {
   readonly wishes?: Partial<SpeechRequest>;
   readonly audio?: SpeechAudio;
+  /** Audio is not sent at its own pace. */
+  readonly skipsPauses?: boolean;
 };
 
 export async function transcript(t: TestContext, { provider, golden }: Subject, url: URL, options: Options = {}) {
   assert.ok(golden && provider.stream);
-  const { wishes = {}, audio = AUDIO, ...rest } = options;
+  const { wishes = {}, audio = AUDIO, skipsPauses = false, ...rest } = options;
   const { speech, target } = targetOf(provider, golden);
   const request = requestFor(speech, { stream: true, ...wishes });
   const planned = provider.plan(request, target);
   assert.ok(planned.ok, JSON.stringify(planned));
   const events: SpeechEvent[] = [];
-  for await (const event of provider.stream(planned.plan, audio, ioFor(t, url, rest))) events.push(event);
+  const io = ioFor(t, url, rest);
+  const paced = skipsPauses ? { ...io, pause: async () => undefined } : io;
+  for await (const event of provider.stream(planned.plan, audio, paced)) events.push(event);
   const end = events.at(-1);
   assert.ok(end?.type === "end");
   return { events: events.slice(0, -1), transcript: provider.normalise(end.raw, request, target, audio) };
