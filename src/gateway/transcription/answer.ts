@@ -41,7 +41,7 @@ export async function answerOf(
       ...callWarnings(wanted, served),
       ...finished.warnings,
       ...served.warnings,
-      ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
+      ...(billing.billingClass === "simulated" ? [SIMULATED] : demonstrationWarnings(served)),
     ],
     purpose: input.purpose,
   });
@@ -53,6 +53,14 @@ export function callWarnings(
   { candidate, dropped }: Pick<ServedOutcome, "candidate" | "dropped">,
 ): readonly Warning[] {
   return [...droppedPreferences(candidate, wanted, dropped), ...emulatedFeatures(candidate)];
+}
+
+/** [transcription.demonstration] */
+function demonstrationWarnings({ candidate }: Pick<ServedOutcome, "candidate">): readonly Warning[] {
+  const notice = candidate.target.speech?.demonstrationNotice;
+  return notice === undefined
+    ? []
+    : [{ code: "DEMONSTRATION_MODEL", message: notice, param: null, details: { model: candidate.target.model } }];
 }
 
 export const SIMULATED: Warning = {
