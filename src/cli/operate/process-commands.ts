@@ -1,6 +1,8 @@
 // Declares `patchbay up` and `patchbay worker`, which start the processes of an installation: their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { configOption, examples, type Run } from "../command-kit.ts";
+import { EXIT } from "../exit-codes.ts";
+import { acceptOption, type ModelOperations } from "./models-commands.ts";
 
 export interface UpOptions {
   /** From `--config`. Null: search as `loadConfiguration` does. */
@@ -36,9 +38,18 @@ interface UpFlags {
   readonly adminPort?: number;
   readonly processes: number;
   readonly newDatabase?: boolean;
+  readonly pull?: boolean;
+  readonly acceptLicence?: boolean;
 }
 
-export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">): void {
+interface UpDependencies extends Pick<Processes, "up"> {
+  readonly operations: { readonly models: Pick<ModelOperations, "pull"> };
+}
+
+/** Environment variable with the number of a gateway process, from 1, if there are several. Set by their parent. */
+export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
+
+export function addUp(program: Command, run: Run, { up, operations }: UpDependencies): void {
   program
     .command("up")
     .description("Start the gateway.")
@@ -49,6 +60,7 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
         "patchbay up --config /etc/patchbay/patchbay.yaml",
         "patchbay up --port 9000 --admin-port 9001",
         "patchbay up --processes 4",
+        "patchbay up --pull",
       ),
     )
     .addOption(configOption())
@@ -71,10 +83,30 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
         "Create an empty embedded database even if the data directory contains secrets or objects of another one.",
       ),
     )
+    .option(
+      "--pull",
+      "Download the default speech model first, as `patchbay models pull` does, unless it is installed.",
+    )
+    .addOption(acceptOption())
     .action(async (options: UpFlags) => {
       const { config = null, host, port, adminPort, processes, newDatabase = false } = options;
+      if (options.pull === true && run.terminal.env[PROCESS_NUMBER] === undefined)
+        await pullDefault(options, run, operations);
+      if (run.exitCode !== EXIT.ok) return;
       run.exitCode = await up({ config, host, port, adminPort, processes, newDatabase });
     });
+}
+
+/** [cli.up-pull]: without the model nothing is started, because the route would fall back to simulated text. */
+async function pullDefault(
+  { config, acceptLicence = false }: UpFlags,
+  run: Run,
+  { models }: UpDependencies["operations"],
+): Promise<void> {
+  const options = { ...(config === undefined ? {} : { config }), acceptLicence };
+  await run.interruptibly(async () => {
+    run.exitCode = await models.pull([], options, run.terminal, run.signal);
+  });
 }
 
 export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {
