@@ -203,11 +203,17 @@ type StoredReceipt = RecordedAttemptView["receipts"][number];
 
 /** The model's name belongs to the names of the provider. */
 function describeReceipt(
-  { feature, grade, delivered, answered }: StoredReceipt,
+  { feature, grade, delivered, answered, model }: StoredReceipt,
   visibility: Visibility,
 ): RecordedAttemptView["receipts"][number] {
-  const isShown = answered !== undefined && visibility !== "positions";
-  return { feature, grade, delivered, ...(isShown ? { answered } : {}) };
+  if (visibility === "positions") return { feature, grade, delivered };
+  return {
+    feature,
+    grade,
+    delivered,
+    ...(answered === undefined ? {} : { answered }),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 /** The failure as stored with the attempt (`providers/wire/provider-failure.ts`). */

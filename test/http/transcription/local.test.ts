@@ -169,10 +169,13 @@ test(
     assert.equal(attempt?.provider, "local");
     assert.equal(attempt.charge_nano_usd, 0n);
     assert.ok(Math.abs(envelope.usage.audio_seconds - SPOKEN.seconds) < 0.001);
-    const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
+    const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`, KEYS.names);
     const { attempts } = record.json as { attempts: { receipts: { feature: string; model?: unknown }[] }[] };
     const files = wordsModel.files.map(({ path, sha256 }) => ({ path, sha256 }));
     assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, { name: WORDS, files });
+    assert.deepEqual(envelope.local_model, { files });
+    const unnamed = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
+    assert.doesNotMatch(JSON.stringify(unnamed.json), /"words"/u);
   },
 );
 
