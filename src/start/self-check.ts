@@ -19,7 +19,7 @@ interface Sample {
 
 const SIMULATED = "bundled sample transcribed by the sandbox (simulated, no cost)";
 const TIMEOUT_MS = 30_000;
-const FREE_PROVIDERS: readonly unknown[] = ["local", "sandbox"];
+const FREE_PROVIDERS: ReadonlySet<string | undefined> = new Set(["local", "sandbox"]);
 
 /** A failure does not stop the gateway. */
 export async function selfCheck(address: string, path: string, keys: AppKeys): Promise<SelfCheck> {
@@ -38,7 +38,7 @@ async function freeLocalModel(sample: Sample, key: string): Promise<string | nul
   const { data } = routingDecision.safeParse(body);
   const eligible = data?.candidates.filter((each) => each.eligible) ?? [];
   const [first] = eligible;
-  if (first?.provider !== "local" || !eligible.every(({ provider }) => FREE_PROVIDERS.includes(provider))) return null;
+  if (first?.provider !== "local" || !eligible.every(({ provider }) => FREE_PROVIDERS.has(provider))) return null;
   return first.model ?? null;
 }
 
