@@ -104,8 +104,10 @@ async function pullDefault(
   { models }: UpDependencies["operations"],
 ): Promise<void> {
   const options = { ...(config === undefined ? {} : { config }), acceptLicence };
+  // The output of `up` is the log.
+  const terminal = { ...run.terminal, stdout: run.terminal.stderr };
   await run.interruptibly(async () => {
-    run.exitCode = await models.pull([], options, run.terminal, run.signal);
+    run.exitCode = await models.pull([], options, terminal, run.signal);
   });
 }
 
