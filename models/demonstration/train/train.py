@@ -97,7 +97,7 @@ def _warp(alpha):
     return matrix
 
 
-WARPS = [_warp(alpha) for alpha in np.linspace(0.88, 1.12, 17)]
+WARPS = [_warp(alpha) for alpha in np.linspace(0.84, 1.16, 17)]
 
 
 def varied(frames, rng):
@@ -195,6 +195,8 @@ def train(data, epochs, size, seed, learning_rate=4e-3, resume=None):
     optimizer = torch.optim.AdamW(network.parameters(), 1e-3, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, epochs * len(groups) + 1, pct_start=0.2)
     loss_of = nn.CTCLoss(zero_infinity=True)
+    # A moving average of the weights makes fewer mistakes than the weights of any single step.
+    average = {name: value.clone() for name, value in network.state_dict().items()}
     started = time.time()
     for epoch in range(epochs):
         total = 0.0
@@ -208,10 +210,15 @@ def train(data, epochs, size, seed, learning_rate=4e-3, resume=None):
             nn.utils.clip_grad_norm_(network.parameters(), 5)
             optimizer.step()
             schedule.step()
+            for name, value in network.state_dict().items():
+                if value.is_floating_point():
+                    average[name].lerp_(value, 0.005)
             total += loss.item()
         cpu = time.process_time()
         print(f"epoch {epoch + 1}: loss {total / len(groups):.3f}, word errors {error_rate(network, watched):.3f}, "
               f"{time.time() - started:.0f} s, {cpu:.0f} s of CPU", flush=True)  # fmt: skip
+    network.load_state_dict(average)
+    print(f"averaged: word errors {error_rate(network, watched):.3f}", flush=True)
     return network.eval()
 
 
