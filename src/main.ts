@@ -3,7 +3,7 @@
 import { EXIT } from "./cli/exit-codes.ts";
 import { proxySettings } from "./config/proxy-settings.ts";
 import { ownCommand } from "./cli/invocation.ts";
-import { PROCESS_NUMBER } from "./cli/operate/process-commands.ts";
+import { PROCESS_NUMBER } from "./cli/process-number.ts";
 import { runCli } from "./cli/run-cli.ts";
 import { isForegroundScript, untilOrphaned } from "./start/npm-shell.ts";
 import { makeOperations } from "./operations/operations.ts";

@@ -3,7 +3,8 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "../cli/exit-codes.ts";
-import { PROCESS_NUMBER, type UpOptions } from "../cli/operate/process-commands.ts";
+import type { UpOptions } from "../cli/operate/process-commands.ts";
+import { PROCESS_NUMBER } from "../cli/process-number.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const SHORTEST_PAUSE_MS = 1_000;

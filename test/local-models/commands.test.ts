@@ -19,7 +19,7 @@ import { type TestContext, test } from "node:test";
 import { openDownloads } from "../../src/compose/outbound.ts";
 import { proxySettings } from "../../src/config/proxy-settings.ts";
 import { localModelList } from "../../src/contract/admin/local-models.ts";
-import { PROCESS_NUMBER } from "../../src/cli/operate/process-commands.ts";
+import { PROCESS_NUMBER } from "../../src/cli/process-number.ts";
 import { DEFAULT_MODEL, MANIFEST } from "../../src/local-models/manifest.ts";
 import type { ModelSpec } from "../../src/local-models/model-spec.ts";
 import type { ModelSources } from "../../src/operations/models/model-command.ts";

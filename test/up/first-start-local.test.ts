@@ -11,7 +11,12 @@ import { packageRoot, samplePath } from "../../src/cli/package-root.ts";
 import { defaultFile, type LocalSpeech, NO_LOCAL_SPEECH } from "../../src/config/default-configuration.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import { DEFAULT_MODEL } from "../../src/local-models/manifest.ts";
-import { BY_DEMONSTRATION, DEMONSTRATION, DEMONSTRATION_NOTICE } from "../../src/providers/local/demonstration.ts";
+import {
+  BY_DEMONSTRATION,
+  DEMONSTRATION,
+  DEMONSTRATION_NOTICE,
+  DEMONSTRATION_WORDS,
+} from "../../src/providers/local/demonstration.ts";
 import { isEngineInstalled } from "../../src/providers/local/engine-installed.ts";
 import { describeLocalSpeech, localModelNote } from "../../src/start/local-speech.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
@@ -103,6 +108,11 @@ test(
     await stopCommand(gateway);
   },
 );
+
+test("configuration.default-demonstration: the number of words that is printed is that of the model's list", async () => {
+  const list = await readFile(join(packageRoot(), "models/demonstration/words.txt"), "utf8");
+  assert.equal(list.trim().split("\n").length, DEMONSTRATION_WORDS);
+});
 
 const hasDemonstration = existsSync(join(packageRoot(), "models/demonstration/manifest.json"));
 const canDemonstrate = hasDemonstration && isEngineInstalled() && findFfmpeg(process.env["PATH"] ?? "") !== null;

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { configOption, examples, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
+import { PROCESS_NUMBER } from "../process-number.ts";
 import { acceptOption, type ModelOperations } from "./models-commands.ts";
 
 export interface UpOptions {
@@ -45,9 +46,6 @@ interface UpFlags {
 interface UpDependencies extends Pick<Processes, "up"> {
   readonly operations: { readonly models: Pick<ModelOperations, "pull"> };
 }
-
-/** Environment variable with the number of a gateway process, from 1, if there are several. Set by their parent. */
-export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
 
 export function addUp(program: Command, run: Run, { up, operations }: UpDependencies): void {
   program

@@ -152,11 +152,16 @@ async function hearPiece(
   const result = piece.isSilent ? NOTHING : await session.decode(piece, keyterms);
   return {
     startSeconds: piece.startSeconds,
-    text: result.text.trim(),
+    text: withoutPauseMarks(result.text),
     language: result.language,
     words: hasWords ? wordsOf({ ...result, startSeconds: 0 }, sound) : [],
     bounds: speechBounds(sound),
   };
+}
+
+/** A mark of a pause is a blank of its own in the text. */
+function withoutPauseMarks(text: string): string {
+  return text.trim().replace(/ {2,}/gu, " ");
 }
 
 /** A streaming model hears small pieces as they come and cuts by itself. */
@@ -190,7 +195,7 @@ function utteranceOf(result: EngineResult, seconds: number, hasWords: boolean): 
   const sound = { seconds: length, activity: { levels: [], pauseLevel: 0 } };
   return {
     startSeconds: result.startSeconds,
-    text: result.text.trim(),
+    text: withoutPauseMarks(result.text),
     language: result.language,
     words: hasWords ? wordsOf(result, sound) : [],
     bounds: { start: 0, end: length },
