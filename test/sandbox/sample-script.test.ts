@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { findFfmpeg } from "../../src/audio/decode/find-ffmpeg.ts";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
+import { isEngineInstalled } from "../../src/providers/local/engine-installed.ts";
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox/sandbox.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { configurationWith } from "../harness/configuration.ts";
@@ -19,17 +21,23 @@ const MODELS = Object.entries(sandboxProvider.models).flatMap(([name, { streamsO
 );
 const keyOf = (index: number): string => `key-of-the-app-number-${String(index).padStart(4, "0")}`;
 
+const ffmpeg = findFfmpeg(process.env["PATH"] ?? "");
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
+    ...(ffmpeg === null ? {} : { ffmpeg }),
     file: (origin) =>
       configurationWith(origin, {
         scopes: ["transcribe"],
-        connections: { sim: { kind: "sandbox" } },
-        routes: Object.fromEntries(MODELS.map(({ name }, index) => [`r${index}`, `sim/${name}`])),
+        connections: { sim: { kind: "sandbox" }, here: { kind: "local" } },
+        routes: {
+          ...Object.fromEntries(MODELS.map(({ name }, index) => [`r${index}`, `sim/${name}`])),
+          here: "here/demonstration-en",
+        },
         apps: {
           ...Object.fromEntries(MODELS.map((_, index) => [`a${index}`, { route: `r${index}`, key: keyOf(index) }])),
-          plain: { route: "r0", keys: { live: KEY, test: TEST_KEY } },
+          plain: { route: "r0", key: KEY },
+          here: { route: "here", keys: { test: TEST_KEY } },
         },
       }),
   });
@@ -70,6 +78,17 @@ test("providers.sandbox-sample: words have the generator's times, and captions h
   assert.match(
     srt.content,
     /^1\r?\n00:00:00,000 --> 00:00:02,250\r?\nGood morning, this is the harbour office\.\r?\n/u,
+  );
+});
+
+test("providers.sandbox-sample, local.test-key: a test key on a model of this machine, whose samples were decoded, gets the script, too", {
+  skip: ffmpeg !== null && isEngineInstalled() ? false : "not run without ffmpeg and sherpa-onnx-node",
+}, async () => {
+  const envelope = envelopeOf(await postForm(gateway.origin, { key: TEST_KEY, file: SAMPLE, fields: {} }));
+  assert.equal(envelope.content, SAMPLE_TEXT);
+  assert.deepEqual(
+    envelope.warnings.map(({ code }) => code),
+    ["SIMULATED_PROVIDER"],
   );
 });
 
