@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { type CallLog, type CallRecord, describeFile, newCallRecord } from "./calls.ts";
 import type { FaultBook, ReplacingFault, Trouble } from "./faults.ts";
+import { RECORDING_HEADER } from "./sample-script.ts";
 import type { AudioMeter } from "./wire/measure-audio.ts";
 import { type ReadBody, readBody } from "./wire/read-body.ts";
 import { sendAnswer } from "./wire/send-answer.ts";
@@ -126,7 +127,10 @@ function judge(
     headers: request.headers,
     query: [...url.searchParams],
     ...read,
-    measure: async () => (read.file === null ? { ok: false, isTooShort: false } : meter.measure(read.file.spooled)),
+    measure: async () =>
+      read.file === null
+        ? { ok: false, isTooShort: false }
+        : meter.measure(read.file.spooled, request.headers[RECORDING_HEADER]?.toString()),
   };
   return wire.answer(input, trouble.alteration);
 }

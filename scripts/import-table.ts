@@ -221,7 +221,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   {
     what: "calls fetch",
     text: /\bfetch\(|\bnew EventSource\(/u,
-    only: ["cli", "client", "page", "playground", "start/first-start.ts", "operations/doctor/check-network.ts"],
+    only: ["cli", "client", "page", "playground", "start/self-check.ts", "operations/doctor/check-network.ts"],
   },
   {
     what: "opens a way out of the process",

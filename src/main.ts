@@ -3,10 +3,11 @@
 import { EXIT } from "./cli/exit-codes.ts";
 import { proxySettings } from "./config/proxy-settings.ts";
 import { ownCommand } from "./cli/invocation.ts";
+import { PROCESS_NUMBER } from "./cli/process-number.ts";
 import { runCli } from "./cli/run-cli.ts";
 import { isForegroundScript, untilOrphaned } from "./start/npm-shell.ts";
 import { makeOperations } from "./operations/operations.ts";
-import { PROCESS_NUMBER, upInProcesses } from "./start/processes.ts";
+import { upInProcesses } from "./start/processes.ts";
 
 // Started by the launcher: if the launcher is killed, a gateway would keep its port and data directory with no process left to stop it.
 if (process.channel !== undefined) {

@@ -19,6 +19,7 @@ export const COMMAND_NAMES = [
   "api",
   "simulate",
   "models",
+  "verify-transcript",
   "config",
   "alerts",
   "route",

@@ -38,6 +38,10 @@ export const COMMANDS: readonly CommandModule[] = [
   { names: ["api"], load: async () => (await import("./administer/api-commands.ts")).addApi },
   { names: ["simulate"], load: async () => (await import("./administer/simulate-commands.ts")).addSimulate },
   { names: ["models"], load: async () => (await import("./operate/models-commands.ts")).addModels },
+  {
+    names: ["verify-transcript"],
+    load: async () => (await import("./operate/verify-transcript-command.ts")).addVerifyTranscript,
+  },
   { names: ["config"], load: async () => (await import("./operate/config-commands.ts")).addConfig },
   { names: ["alerts"], load: async () => (await import("./operate/alerts-commands.ts")).addAlerts },
   {

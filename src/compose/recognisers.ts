@@ -1,12 +1,11 @@
 // Composes recognition on this machine for `compose/app.ts`: the installed models, the bundled one, and how many threads and how much memory they may use.
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Configuration } from "../config/configuration.ts";
 import { packageRoot } from "../cli/package-root.ts";
 import { MANIFEST } from "../local-models/manifest.ts";
 import { listInstalled } from "../local-models/model-store.ts";
-import { DEMONSTRATION, readDemonstration } from "../providers/local/demonstration.ts";
+import { DEMONSTRATION, demonstrationDirectory, readDemonstration } from "../providers/local/demonstration.ts";
 import { isEngineInstalled } from "../providers/local/engine-installed.ts";
 import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
 
@@ -21,7 +20,7 @@ export function openRecognisers(configuration: Configuration, logger: Logger): R
     installed: async () => {
       const [pulled, bundled] = await Promise.all([
         listInstalled(dir, MANIFEST),
-        readDemonstration(join(packageRoot(), "models", "demonstration")),
+        readDemonstration(demonstrationDirectory(packageRoot())),
       ]);
       return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...(bundled === null ? [] : [bundled])];
     },

@@ -1,4 +1,5 @@
-// Creates the objects of a start without a file: one app, routed to the providers with keys in the environment, otherwise to the sandbox
+// Creates the objects of a start without a file: one app, routed to the providers with keys in the environment, then to models on this machine, otherwise to
+// the sandbox
 // [configuration.default-routes]. Built as a file's data and parsed like one, so that it cannot differ from what a file allows.
 import { type Environment, environmentSettings, readVariable } from "./environment-settings.ts";
 import { entries, text } from "./raw-data.ts";
@@ -68,8 +69,28 @@ function accountOf(
   return { variable, property: "api_key", connection: { id: kind, kind }, speech, chat };
 }
 
+/** The models on this machine that a start routes to where no route is configured. */
+export interface LocalSpeech {
+  /** Installed recognisers, in the order in which they are tried. */
+  readonly installed: readonly string[];
+  /** While none is installed, tried before the sandbox: a model that serves as soon as it is pulled, and one for the bundled sample alone. */
+  readonly standIns: readonly string[];
+  /** Printed while none is installed: what the sandbox answers, and the command that changes it. */
+  readonly note: string;
+}
+
+/** Nothing on this machine is known. */
+export const NO_LOCAL_SPEECH: LocalSpeech = {
+  installed: [],
+  standIns: [],
+  note: "The sandbox answers audio requests with simulated text.",
+};
+
+/** The connection of these models, unless a file declares one. */
+const LOCAL_CONNECTION: Connection = { id: "here", kind: "local" };
+
 /** Returns the whole configuration of a start without a file. */
-export function defaultFile(env: Environment): DefaultFile {
+export function defaultFile(env: Environment, local: LocalSpeech): DefaultFile {
   const settings = environmentSettings(env);
   const connected = ACCOUNTS.flatMap((each) => {
     const value = readVariable(env, each.variable);
@@ -78,12 +99,12 @@ export function defaultFile(env: Environment): DefaultFile {
   const origins = new Map(settings.origins);
   for (const [at, { variable, property }] of connected.entries())
     origins.set(`connections[${at}].${property}`, variable);
-  const { setUp, notes } = setUpOf(connected);
+  const { setUp, notes } = setUpOf(connected, { ...local, connection: LOCAL_CONNECTION });
   return { data: { ...settings.data, ...setUp, workspaces: ownerOf(setUp.routes) }, notes, origins };
 }
 
 /** Returns what a start adds if neither file nor database has a workspace. Null: the file has its own. */
-export function bootstrapOf(file: unknown, env: Environment): Bootstrap | null {
+export function bootstrapOf(file: unknown, env: Environment, local: LocalSpeech): Bootstrap | null {
   if (entries(file, ["workspaces"]).length > 0) return null;
   const routes = entries(file, ["routes"]).flatMap(({ value }) => {
     const id = text(value, "id");
@@ -92,7 +113,7 @@ export function bootstrapOf(file: unknown, env: Environment): Bootstrap | null {
   if (routes.length > 0) return { data: { workspaces: ownerOf(routes) }, notes: [] };
   const declared = entries(file, ["connections"]).map(({ value }) => value as Connection);
   if (declared.length === 0) {
-    const { data, notes } = defaultFile(env);
+    const { data, notes } = defaultFile(env, local);
     return { data: { connections: data.connections, routes: data.routes, workspaces: data.workspaces }, notes };
   }
   const connected = declared.flatMap((connection) =>
@@ -100,19 +121,43 @@ export function bootstrapOf(file: unknown, env: Environment): Bootstrap | null {
       (each) => ({ ...each, connection }),
     ),
   );
-  const { setUp, notes } = setUpOf(connected);
+  const { setUp, notes } = setUpOf(connected, localAmong(declared, local));
   const added = setUp.connections.filter(({ id }) => !declared.some((each) => each.id === id));
   const connections = [...declared, ...added];
   return { data: { connections, routes: setUp.routes, workspaces: ownerOf(setUp.routes) }, notes };
 }
 
-function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readonly notes: readonly string[] } {
+/** The file's own connection to this machine is used, and its name for another kind of connection is not taken. */
+function localAmong(declared: readonly Connection[], local: LocalSpeech): LocalTargets {
+  const own = declared.find(({ kind }) => kind === LOCAL_CONNECTION.kind);
+  const isTaken = own === undefined && declared.some(({ id }) => id === LOCAL_CONNECTION.id);
+  return { ...(isTaken ? NO_LOCAL_SPEECH : local), connection: own ?? LOCAL_CONNECTION };
+}
+
+interface LocalTargets extends LocalSpeech {
+  readonly connection: Connection;
+}
+
+function setUpOf(
+  connected: readonly Account[],
+  local: LocalTargets,
+): { readonly setUp: SetUp; readonly notes: readonly string[] } {
   const targetsFor = (task: "speech" | "chat"): Target[] =>
     connected.flatMap((each) => each[task].map((model) => ({ connection: each.connection.id, model })));
   const connections = connected.map(({ connection }) => connection);
   const [speech, chat] = [targetsFor("speech"), targetsFor("chat")];
   const notes: string[] = [];
-  if (speech.length === 0) {
+  const hasNoProvider = speech.length === 0;
+  const isSimulated = hasNoProvider && local.installed.length === 0;
+  const localModels = isSimulated ? local.standIns : local.installed;
+  if (localModels.length > 0) connections.push(local.connection);
+  // Behind the providers: they are better, and their keys were set on purpose.
+  speech.push(...localModels.map((model) => ({ connection: local.connection.id, model })));
+  if (hasNoProvider && !isSimulated)
+    notes.push(
+      `No speech provider is connected. Speech is recognised on this machine, by ${local.installed.join(", ")}.`,
+    );
+  if (isSimulated) {
     connections.push({ id: "sandbox", kind: "sandbox" });
     speech.push(
       { connection: "sandbox", model: "simulated-speech" },
@@ -120,9 +165,10 @@ function setUpOf(connected: readonly Account[]): { readonly setUp: SetUp; readon
       // The other sandbox models cannot translate.
       { connection: "sandbox", model: "openai/whisper-1" },
     );
-    notes.push("No speech provider is connected. The sandbox answers audio requests with simulated text.");
+    notes.push(`No speech provider is connected. ${local.note}`);
   }
   if (connected.length === 0) {
+    if (!connections.some(({ id }) => id === "sandbox")) connections.push({ id: "sandbox", kind: "sandbox" });
     chat.push({ connection: "sandbox", model: "simulated-chat" });
     notes.push("No chat provider is connected. The sandbox answers chats with simulated text.");
   }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import type { Configuration } from "./configuration.ts";
-import { bootstrapOf, defaultFile } from "./default-configuration.ts";
+import { bootstrapOf, defaultFile, type LocalSpeech, NO_LOCAL_SPEECH } from "./default-configuration.ts";
 import { withEnvironment } from "./environment-settings.ts";
 import { compareFaults, type Fault, formatPath } from "./fault.ts";
 import { findFile, type Search } from "./find-file.ts";
@@ -19,6 +19,8 @@ export interface LoadOptions extends Search {
   readonly overrides?: ListenerOverrides;
   /** For warnings of models that end. Default: now. */
   readonly nowMs?: number;
+  /** Reads which models are on this machine, in `models.dir`. Absent: derived routes contain none. */
+  readonly readLocalSpeech?: (modelsDir: string) => LocalSpeech;
 }
 
 export type LoadResult =
@@ -79,7 +81,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   if (faults.length > 0 || parsed.configuration === null) return { ok: false, faults };
   return {
     ok: true,
-    configuration: { ...parsed.configuration, bootstrap: parseBootstrap(data, options.env, context) },
+    configuration: { ...parsed.configuration, bootstrap: parseBootstrap(data, options, parsed.configuration, context) },
     file: path,
     warnings: parsed.warnings.map(locateInFile).toSorted(compareFaults),
   };
@@ -92,7 +94,14 @@ function directoryOf(path: string, cwd: string): string {
 
 /** The workspace and app have no keys yet. The start creates them. */
 function loadDefault(options: LoadOptions): LoadResult {
-  const { data, notes, origins } = defaultFile(options.env);
+  const loaded = parseDefault(options, NO_LOCAL_SPEECH);
+  if (!loaded.ok || options.readLocalSpeech === undefined) return loaded;
+  // The directory of the models is a setting, so it is known only now.
+  return parseDefault(options, options.readLocalSpeech(loaded.configuration.models.dir));
+}
+
+function parseDefault(options: LoadOptions, local: LocalSpeech): LoadResult {
+  const { data, notes, origins } = defaultFile(options.env, local);
   const parsed = parseConfiguration(data, {
     overrides: options.overrides ?? {},
     directory: options.cwd,
@@ -108,8 +117,13 @@ function loadDefault(options: LoadOptions): LoadResult {
 }
 
 /** Null: there is no bootstrap, or it would be invalid because of faults that the file's own report explains. */
-function parseBootstrap(data: unknown, env: LoadOptions["env"], context: ParseContext): Configuration["bootstrap"] {
-  const bootstrap = bootstrapOf(data, env);
+function parseBootstrap(
+  data: unknown,
+  { env, readLocalSpeech }: LoadOptions,
+  { models }: Pick<Configuration, "models">,
+  context: ParseContext,
+): Configuration["bootstrap"] {
+  const bootstrap = bootstrapOf(data, env, readLocalSpeech?.(models.dir) ?? NO_LOCAL_SPEECH);
   if (bootstrap === null) return null;
   const { configuration } = parseConfiguration({ ...map(data), ...bootstrap.data }, context);
   if (configuration === null) return null;

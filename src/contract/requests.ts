@@ -88,7 +88,7 @@ export const recordedAttempt = z.strictObject({
             name: z.string(),
             files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
           })
-          .describe("For `model`, of a model on the gateway's machine: its files, which determine the text.")
+          .describe(`For \`model\`, of a model on the gateway's machine: its files, which determine the text. ${NAMES}`)
           .optional(),
       }),
     )

@@ -10,6 +10,7 @@ const WARNING_CODES = [
   "PURPOSE_NOT_APPLIED",
   "PROFILE_NOT_APPLIED",
   "SIMULATED_PROVIDER",
+  "DEMONSTRATION_MODEL",
   "TRANSLATED_BY_CHAT",
   "MULTIPLE_AUDIO_TRACKS",
   "TRAILING_DATA_IGNORED",
@@ -65,6 +66,17 @@ export const purposeFields = z.strictObject({
 
 export type PurposeFields = z.infer<typeof purposeFields>;
 
+/** The receipt of a model on the gateway's machine: the same audio and files give the same text [local.idempotent]. */
+export const localModel = z
+  .strictObject({
+    files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+  })
+  .describe(
+    "Present if a model on the gateway's machine made the text: its files, which determine it. `patchbay verify-transcript` decodes again with them. The request's record has the model's name.",
+  );
+
+export type LocalModelReceipt = z.infer<typeof localModel>;
+
 /** The answer of `POST /v1/transcription` for every `response_format` [transcription.envelope]. */
 export const transcriptionEnvelope = z.strictObject({
   id: z.string(),
@@ -83,6 +95,7 @@ export const transcriptionEnvelope = z.strictObject({
     billable_audio_seconds: seconds,
     total_tokens: z.literal(0),
   }),
+  local_model: localModel.optional(),
   ...purposeFields.shape,
 });
 

@@ -24,6 +24,8 @@ export function makeOperations(openNetwork: OpenNetwork, sources: ModelSources):
       remove: async (...args) => (await import("./models/remove-models.ts")).removeModels(...args),
       import: async (...args) => (await import("./models/import-models.ts")).importModels(...args, sources),
     },
+    verifyTranscript: async (...args) =>
+      (await import("./models/verify-transcript.ts")).verifyTranscript(...args, sources),
     replacePepper: async (...args) => (await import("./replace-pepper.ts")).replacePepper(...args),
   };
 }

@@ -49,6 +49,8 @@ export interface SpeechModel {
   readonly samplesOnly?: boolean;
   /** It cannot be called on this machine at the moment, whatever is requested. */
   readonly unusable?: Lack;
+  /** It shows what recognition looks like and is for nothing else: the warning `DEMONSTRATION_MODEL` of each of its answers. */
+  readonly demonstrationNotice?: string;
   /** For operators: what would provide what the model lacks, as in "run `…`". */
   readonly hints?: { readonly [L in Lack]?: string };
   /** Features that cannot be combined: the target lacks the second when the first is requested. */

@@ -206,9 +206,14 @@ function describeReceipt(
   { feature, grade, delivered, answered, model }: StoredReceipt,
   visibility: Visibility,
 ): RecordedAttemptView["receipts"][number] {
-  const plain = { feature, grade, delivered };
-  if (visibility === "positions") return plain;
-  return { ...plain, ...(answered === undefined ? {} : { answered }), ...(model === undefined ? {} : { model }) };
+  if (visibility === "positions") return { feature, grade, delivered };
+  return {
+    feature,
+    grade,
+    delivered,
+    ...(answered === undefined ? {} : { answered }),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 /** The failure as stored with the attempt (`providers/wire/provider-failure.ts`). */

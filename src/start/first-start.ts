@@ -1,6 +1,4 @@
-// Creates the keys that an installation lacks at start [configuration.operator-key]: the operator's, and the app's for a bootstrapped one. A self-check then
-// transcribes the bundled sample on the sandbox through the public API, at no cost.
-import { openAsBlob } from "node:fs";
+// Creates the keys that an installation lacks at start [configuration.operator-key]: the operator's, and the app's for a bootstrapped one.
 import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generateKey, hashKey, visibleParts } from "../auth/key-format.ts";
@@ -8,7 +6,6 @@ import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
 import { samplePath } from "../cli/package-root.ts";
 import { newId } from "../contract/ids.ts";
 import { SCOPES } from "../contract/scopes.ts";
-import { transcriptionEnvelope } from "../contract/transcription-envelope.ts";
 import {
   countOperatorKeys,
   insertStartKey,
@@ -32,7 +29,7 @@ export interface FirstStart {
   readonly hasNewOperatorKey: boolean;
 }
 
-interface AppKeys {
+export interface AppKeys {
   readonly appKey: string;
   readonly selfCheckKey: string;
 }
@@ -131,29 +128,6 @@ async function storeKey(tx: SystemTransaction, pepper: Buffer, secret: string, k
     ...visibleParts(secret),
   };
   await insertStartKey(tx, columns, key.minutes);
-}
-
-/** Transcribes the bundled sample with a test key and returns the result as one line. A failure does not stop the gateway. */
-export function selfCheck(address: string, samplePath: string, key: string): Promise<string> {
-  return transcribeSample(address, samplePath, key).catch(
-    (error: unknown) => `FAILED: ${error instanceof Error ? error.message : "no answer"}`,
-  );
-}
-
-async function transcribeSample(address: string, samplePath: string, key: string): Promise<string> {
-  const form = new FormData();
-  form.set("file", await openAsBlob(samplePath, { type: "audio/mpeg" }), "dialogue.mp3");
-  const response = await fetch(`${address}/v1/transcription`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
-    signal: AbortSignal.timeout(30_000),
-  });
-  const body: unknown = await response.json();
-  const parsed = transcriptionEnvelope.safeParse(body);
-  return parsed.success
-    ? `${parsed.data.content} (${parsed.data.duration_seconds} s measured)`
-    : `FAILED with HTTP ${response.status}`;
 }
 
 async function writeSecret(path: string, secret: string): Promise<void> {

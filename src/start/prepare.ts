@@ -33,6 +33,7 @@ import { beginInstallation, completeInstallation } from "../storage/embedded/ins
 import { EmbeddedUnavailable, hasEmbeddedDatabase } from "../storage/embedded/server.ts";
 import { type EmbeddedMode, openStorage, type OpenStorageOptions } from "../storage/connection/open-storage.ts";
 import { refuseOtherSecrets } from "../operations/read-configuration.ts";
+import { readLocalSpeech } from "./local-speech.ts";
 import { openSecrets } from "../storage/secrets/open-secrets.ts";
 import { sealUnderDataKeys } from "../storage/secrets/rotate-keys.ts";
 import { describePooling, PoolerRefused } from "../storage/connection/pooler.ts";
@@ -96,11 +97,13 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
     say(unsafe);
     return EXIT.config;
   }
+  const ffmpeg = findFfmpeg(process.env["PATH"]);
   const source: LoadOptions = {
     file: options.config,
     env: process.env,
     cwd: process.cwd(),
     overrides: { host: options.host, port: options.port, adminPort: options.adminPort },
+    readLocalSpeech: (modelsDir) => readLocalSpeech(modelsDir, ffmpeg),
   };
   const loaded = loadConfiguration(source);
   if (!loaded.ok) {
@@ -133,7 +136,6 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
   const log = logDestination(1);
   const logger = createLogger(log);
   const database = await openOwnDatabase(configuration, options.embedded, { inform, step, logger });
-  const ffmpeg = findFfmpeg(process.env["PATH"]);
   step(
     `decoder      ${ffmpeg ?? "WAV only: without ffmpeg on the PATH, other formats are not split for models with a length limit"}`,
   );

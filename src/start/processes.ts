@@ -4,10 +4,8 @@ import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { UpOptions } from "../cli/operate/process-commands.ts";
+import { PROCESS_NUMBER } from "../cli/process-number.ts";
 import { stopSignal } from "./stop-signal.ts";
-
-/** Environment variable with the number of a gateway process, from 1. Set by this file. */
-export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
 
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;

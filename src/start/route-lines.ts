@@ -7,6 +7,7 @@ import { lifeStatus, statusText } from "../providers/life-status.ts";
 export function routeLines(
   { connections, routes }: Pick<Configuration, "connections" | "routes">,
   nowMs: number,
+  localNote: (model: string) => string | null = () => null,
 ): readonly string[] {
   const kinds = new Map(connections.map(({ id, kind }) => [id, kind]));
   return routes.map(({ id, targets }) => {
@@ -14,7 +15,8 @@ export function routeLines(
       const kind = kinds.get(connection);
       const life = kind === undefined ? undefined : knownLife(kind, model);
       const status = life === undefined ? "current" : statusText(lifeStatus(life, nowMs));
-      return `${connection} ${model}${status === "current" ? "" : ` (${status})`}`;
+      const note = kind === "local" ? localNote(model) : status === "current" ? null : status;
+      return `${connection} ${model}${note === null ? "" : ` (${note})`}`;
     });
     return `${id.padEnd(12)} ${names.join(", then ")}`;
   });

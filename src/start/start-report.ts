@@ -1,5 +1,6 @@
 // Prints what a start reports once it listens: new keys, the self-check, the addresses of its pages, and a command to try.
-import { type FirstStart, selfCheck } from "./first-start.ts";
+import type { FirstStart } from "./first-start.ts";
+import { selfCheck } from "./self-check.ts";
 
 export interface StartReport {
   readonly first: FirstStart;
@@ -16,8 +17,8 @@ export async function reportStart(say: (text: string) => void, started: StartRep
   const { first, url, adminUrl, flags, configFlag } = started;
   const { appKeys, keyFile } = first;
   if (appKeys !== null) {
-    const checked = await selfCheck(url, first.samplePath, appKeys.selfCheckKey);
-    say(`\nSelf-check: bundled sample transcribed by the sandbox (simulated, no cost):\n  ${checked}`);
+    const { by, result } = await selfCheck(url, first.samplePath, appKeys);
+    say(`\nSelf-check: ${by}:\n  ${result}`);
     say(`\nYour API key, shown only once (the command line reads it from ${keyFile}):\n  ${appKeys.appKey}`);
   }
   if (first.hasNewOperatorKey) say(`The operator's key is in ${first.operatorKeyFile}.`);

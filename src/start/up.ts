@@ -11,6 +11,7 @@ import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "
 import { drain } from "../http/server/drain.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
 import { type PreparedProcess, prepare } from "./prepare.ts";
+import { localModelNote } from "./local-speech.ts";
 import { routeLines } from "./route-lines.ts";
 import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -120,7 +121,8 @@ async function report(
   const derived = file === null ? configuration : applied.isBootstrapped ? configuration.bootstrap : null;
   if (derived !== null) {
     say("\nModels, in the order in which they are tried:");
-    for (const line of routeLines(derived, Date.now())) say(`  ${line}`);
+    for (const line of routeLines(derived, Date.now(), (model) => localModelNote(configuration.models.dir, model)))
+      say(`  ${line}`);
   }
   const isFound = isFoundFromHere && isRecorded;
   await reportStart(say, {

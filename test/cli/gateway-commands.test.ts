@@ -219,7 +219,7 @@ test("cli.jobs: a job is submitted, waited for, fetched in any form and listed, 
   const id = submitted.out.trim();
   assert.match(submitted.err, new RegExp(`next: patchbay jobs wait ${id}`, "u"));
   const waited = await asApp("jobs", "wait", id);
-  assert.match(waited.out, /^\[simulated transcript, .*\]\n$/u);
+  assert.match(waited.out, /^Good morning, .* Thank you\.\n$/u);
   assert.equal((await asApp("jobs", "result", id)).out, waited.out);
   assert.match((await asApp("jobs", "result", id, "--format", "srt")).out, /^1\r?\n00:00:00,/u);
   const shown = await asApp("jobs", "get", id);
@@ -253,7 +253,7 @@ test("cli.simulated-mark: lists of jobs and requests mark what the sandbox answe
 
 test("cli.jobs, cli.exit-codes: --wait prints the transcript; a failed job is exit code 8 with its reason, another app's is 4", async () => {
   const done = await asApp("jobs", "submit", "--sample", "--purpose", "nowhere", "--wait");
-  assert.match(done.out, /^\[simulated transcript/u);
+  assert.match(done.out, /^Good morning, /u);
   assert.match(done.err, /^warning PURPOSE_NOT_APPLIED: /mu);
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
   const failed = await asApp("jobs", "submit", "--sample", "--wait");

@@ -73,12 +73,12 @@ async function printedBy(heading: string): Promise<string> {
 }
 
 const PRINTED: Readonly<Record<string, RegExp>> = {
-  "The first transcript": /^\[simulated transcript, 14\.4 s, mono\] 14\.402\n$/u,
+  "The first transcript": /^Good morning, .* Thank you\. 14\.402\n$/u,
   "The first transcript 2": /^14\.402 req_[0-9a-z]{26} null\n$/u,
   Chat: new RegExp(`^${TEXT} 14\\n$`, "u"),
   Streams: new RegExp(`^${TEXT}`, "u"),
   Errors: /^415 UNSUPPORTED_MEDIA_TYPE .*\/docs\/errors#UNSUPPORTED_MEDIA_TYPE req_[0-9a-z]{26}\n$/u,
-  Retries: /^\[simulated transcript, 14\.4 s, mono\]\n$/u,
+  Retries: /^Good morning, .* Thank you\.\n$/u,
   Jobs: /^(?:queued|fetching|measuring|transcribing|storing|done)\n[\s\S]*-->/u,
 };
 

@@ -13,7 +13,7 @@ import { installPackage } from "../harness/installed-package.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 /** Of the bundled recording, by the sandbox. */
-export const TRANSCRIPT = "[simulated transcript, 14.4 s, mono]";
+export { SAMPLE_TEXT as TRANSCRIPT } from "../harness/sample-text.ts";
 const KEYS = { NOTES_KEY: "notes-key-of-the-examples-01", ADMIN_KEY: "admin-key-of-the-examples-01" };
 
 export interface ExampleGateway extends AsyncDisposable {

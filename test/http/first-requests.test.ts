@@ -11,6 +11,7 @@ import { submittedJob } from "../../src/contract/jobs.ts";
 import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
 import { FIRST_REQUESTS } from "../../src/http/pages/first-requests.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { SAMPLE_TEXT } from "../harness/sample-text.ts";
 import { installPackage } from "../harness/installed-package.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -61,6 +62,6 @@ test("api.first-requests: the first requests of the documentation work as they a
   assert.ok(transcriptionEnvelope.parse(JSON.parse(transcript)).segments.every(({ speaker }) => speaker !== null));
   assert.match(captions, /^WEBVTT\n/u);
   submittedJob.parse(JSON.parse(job));
-  assert.deepEqual([saved, ...others], ["", "[simulated transcript, 14.4 s, mono]\n"]);
+  assert.deepEqual([saved, ...others], ["", `${SAMPLE_TEXT}\n`]);
   assert.match(await readFile(join(folder, "call.srt"), "utf8"), /^1\n00:00:00,\d{3} --> /u);
 });

@@ -19,7 +19,8 @@ import { type TestContext, test } from "node:test";
 import { openDownloads } from "../../src/compose/outbound.ts";
 import { proxySettings } from "../../src/config/proxy-settings.ts";
 import { localModelList } from "../../src/contract/admin/local-models.ts";
-import { MANIFEST } from "../../src/local-models/manifest.ts";
+import { PROCESS_NUMBER } from "../../src/cli/process-number.ts";
+import { DEFAULT_MODEL, MANIFEST } from "../../src/local-models/manifest.ts";
 import type { ModelSpec } from "../../src/local-models/model-spec.ts";
 import type { ModelSources } from "../../src/operations/models/model-command.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
@@ -276,4 +277,35 @@ test("local-models.proxy: a download goes through the proxy of HTTPS_PROXY, exce
     assert.equal(pulled.exitCode, 0, pulled.stderr);
     assert.equal(tunnels.includes(download.host.split(":")[1] ?? ""), noProxy === "");
   }
+});
+
+test("cli.up-pull: `up --pull` downloads the default model once its licence is accepted, and then starts; otherwise nothing starts", async (t) => {
+  const { cwd, models, download, spec } = await openPlace(t);
+  const started: unknown[] = [];
+  const up = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    run(["up", ...argv], {
+      cwd,
+      env,
+      models: {
+        openDownloads: async () => testOutbound(t),
+        manifest: [{ ...spec, name: DEFAULT_MODEL }],
+        hosts: [download.host],
+      },
+      up: async (options) => {
+        started.push(options);
+        return 0;
+      },
+    });
+  const refused = await up(["--pull"]);
+  assert.equal(refused.exitCode, 2);
+  assert.match(refused.stderr, /licence +CC-BY-4\.0.*\n[\s\S]*--accept-licence/u);
+  assert.deepEqual([started.length, download.ranges.length], [0, 0]);
+  const worker = await up(["--pull"], { [PROCESS_NUMBER]: "2" });
+  assert.deepEqual([worker.exitCode, started.length, download.ranges.length], [0, 1, 0], "its parent has pulled");
+  const accepted = await up(["--pull", "--accept-licence", "--port", "9000"]);
+  assert.equal(accepted.exitCode, 0, accepted.stderr);
+  assert.deepEqual([started.length, download.ranges.length], [2, 1]);
+  assert.ok(existsSync(join(models, DEFAULT_MODEL, "installed.json")));
+  await up(["--pull"]);
+  assert.deepEqual([started.length, download.ranges.length], [3, 1], "an installed model is not downloaded again");
 });

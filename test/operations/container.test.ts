@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { z } from "zod";
-import { defaultFile } from "../../src/config/default-configuration.ts";
+import { defaultFile, NO_LOCAL_SPEECH } from "../../src/config/default-configuration.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (name: string) => readFileSync(join(ROOT, name), "utf8");
@@ -122,6 +122,6 @@ test("cli.container: the compose file names volumes and services that exist, pub
   for (const name of ["DATABASE_URL", "PATCHBAY_MIGRATE_URL", "PATCHBAY_KEY_PEPPER", "PATCHBAY_ENCRYPTION_KEY"])
     assert.match(gateway.environment[name] ?? "", /\$\{\w+:\?/u, name);
   const asked = new Set<string>();
-  defaultFile(new Proxy({}, { get: (_, name) => (asked.add(String(name)), undefined) }));
+  defaultFile(new Proxy({}, { get: (_, name) => (asked.add(String(name)), undefined) }), NO_LOCAL_SPEECH);
   for (const name of Object.keys(gateway.environment)) assert.ok(asked.has(name), `${name} is never read`);
 });

@@ -6,7 +6,7 @@ import type { Feature } from "../../src/contract/features.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 import { providers } from "../../src/providers/registry.ts";
 import { SPEECH_LIST_PRICES } from "../../src/providers/speech-list-prices.ts";
-import { defaultFile } from "../../src/config/default-configuration.ts";
+import { defaultFile, NO_LOCAL_SPEECH } from "../../src/config/default-configuration.ts";
 
 /** The sandbox's own model has no provider. Its other models are those of the providers. */
 const MODELS = [...providers.values()]
@@ -66,7 +66,7 @@ test("providers.model-life, configuration.default-routes: the first speech targe
     ["OPENAI_API_KEY", "openai"],
     ["GEMINI_API_KEY", "gemini"],
   ] as const) {
-    const { data } = defaultFile({ [variable]: "a-key" });
+    const { data } = defaultFile({ [variable]: "a-key" }, NO_LOCAL_SPEECH);
     const [first] = data.routes?.find(({ id }) => id === "speech")?.targets ?? [];
     assert.ok(typeof first === "object" && first.connection === kind, variable);
     const life = providers.get(kind)?.models[first.model]?.life;

@@ -5,11 +5,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { defaultFile } from "../../src/config/default-configuration.ts";
+import { defaultFile, NO_LOCAL_SPEECH } from "../../src/config/default-configuration.ts";
 import { knownLife } from "../../src/config/known-models.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import { lifeStatus } from "../../src/providers/life-status.ts";
-import { firstStart, selfCheck } from "../../src/start/first-start.ts";
+import { firstStart } from "../../src/start/first-start.ts";
+import { selfCheck } from "../../src/start/self-check.ts";
 import { routeLines } from "../../src/start/route-lines.ts";
 import { MODEL_DAY, PEPPER, startGateway } from "../harness/gateway.ts";
 import { openTestDatabase } from "../harness/postgres/database.ts";
@@ -52,7 +53,7 @@ for (const [variable, first] of [
       first,
     );
 
-    const { data } = defaultFile(env);
+    const { data } = defaultFile(env, NO_LOCAL_SPEECH);
     const connections = (data.connections ?? []).map((each) =>
       each.kind === "sandbox" ? each : { ...each, base_url: provider.origin },
     );
@@ -61,7 +62,9 @@ for (const [variable, first] of [
     const { database, dataDir, origin } = gateway;
     const started = await firstStart({ database, pepper: PEPPER, dataDir, isEmbedded: false, isBootstrapped: true });
     assert.ok(started.appKeys !== null);
-    assert.match(await selfCheck(origin, started.samplePath, started.appKeys.selfCheckKey), / measured\)$/u);
+    const { by, result } = await selfCheck(origin, started.samplePath, started.appKeys);
+    assert.match(by, /simulated/u);
+    assert.match(result, / measured\)$/u);
     assert.deepEqual(received, []);
   });
 }

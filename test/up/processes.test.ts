@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { selfCheck } from "../../src/start/first-start.ts";
+import { selfCheck } from "../../src/start/self-check.ts";
 import { markMoved } from "../../src/storage/connection/moved-database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { makeTemporary } from "../harness/postgres/embedded-data.ts";
@@ -90,15 +90,16 @@ test("configuration.stop-signals: a gateway or worker that gets SIGTERM as soon 
 });
 
 test("configuration.self-check: a self-check without an answer, or with an unreadable one, is reported and ends nothing", async () => {
+  const keys = { appKey: "a key", selfCheckKey: "a test key" };
   const server = createHttpServer((_request, response) => response.writeHead(502).end("<html>"));
   const address = await new Promise<string>((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
   });
-  assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
+  assert.match((await selfCheck(address, SAMPLE, keys)).result, /^FAILED: /u);
   server.closeAllConnections();
   server.close();
   await once(server, "close");
-  assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
+  assert.match((await selfCheck(address, SAMPLE, keys)).result, /^FAILED: /u);
 });
 
 test("storage.data-dir, configuration.start-report: a start whose data directory cannot be created ends with the place and the reason, exit 9", {

@@ -118,6 +118,6 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     );
 }
 
-function acceptOption(): Option {
+export function acceptOption(): Option {
   return new Option("--accept-licence", "Accept the licence that is printed, without being asked.");
 }

@@ -6,6 +6,7 @@ import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { DEFAULT_ADMIN_URL } from "../gateway-url.ts";
 import { addRoute, type ExplainRoute } from "../inspect/route-commands.ts";
 import type { ModelOperations } from "./models-commands.ts";
+import type { VerifyTranscript } from "./verify-transcript-command.ts";
 import type { Terminal } from "../terminal.ts";
 import type { AlertOperations } from "./alerts-commands.ts";
 
@@ -63,6 +64,7 @@ export interface Operations extends AlertOperations {
   readonly explainRoute: ExplainRoute;
   readonly rotateSecrets: (options: RotateSecretsOptions, terminal: Terminal) => Promise<number>;
   readonly models: ModelOperations;
+  readonly verifyTranscript: VerifyTranscript;
   readonly replacePepper: (options: ReplacePepperOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
 }
 

@@ -1,6 +1,9 @@
 // Declares `patchbay up` and `patchbay worker`, which start the processes of an installation: their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { configOption, examples, type Run } from "../command-kit.ts";
+import { EXIT } from "../exit-codes.ts";
+import { PROCESS_NUMBER } from "../process-number.ts";
+import { acceptOption, type ModelOperations } from "./models-commands.ts";
 
 export interface UpOptions {
   /** From `--config`. Null: search as `loadConfiguration` does. */
@@ -36,9 +39,15 @@ interface UpFlags {
   readonly adminPort?: number;
   readonly processes: number;
   readonly newDatabase?: boolean;
+  readonly pull?: boolean;
+  readonly acceptLicence?: boolean;
 }
 
-export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">): void {
+interface UpDependencies extends Pick<Processes, "up"> {
+  readonly operations: { readonly models: Pick<ModelOperations, "pull"> };
+}
+
+export function addUp(program: Command, run: Run, { up, operations }: UpDependencies): void {
   program
     .command("up")
     .description("Start the gateway.")
@@ -49,6 +58,7 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
         "patchbay up --config /etc/patchbay/patchbay.yaml",
         "patchbay up --port 9000 --admin-port 9001",
         "patchbay up --processes 4",
+        "patchbay up --pull",
       ),
     )
     .addOption(configOption())
@@ -71,10 +81,32 @@ export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">)
         "Create an empty embedded database even if the data directory contains secrets or objects of another one.",
       ),
     )
+    .option(
+      "--pull",
+      "Download the default speech model first, as `patchbay models pull` does, unless it is installed.",
+    )
+    .addOption(acceptOption())
     .action(async (options: UpFlags) => {
       const { config = null, host, port, adminPort, processes, newDatabase = false } = options;
+      if (options.pull === true && run.terminal.env[PROCESS_NUMBER] === undefined)
+        await pullDefault(options, run, operations);
+      if (run.exitCode !== EXIT.ok) return;
       run.exitCode = await up({ config, host, port, adminPort, processes, newDatabase });
     });
+}
+
+/** [cli.up-pull]: without the model nothing is started, because the route would fall back to simulated text. */
+async function pullDefault(
+  { config, acceptLicence = false }: UpFlags,
+  run: Run,
+  { models }: UpDependencies["operations"],
+): Promise<void> {
+  const options = { ...(config === undefined ? {} : { config }), acceptLicence };
+  // The output of `up` is the log.
+  const terminal = { ...run.terminal, stdout: run.terminal.stderr };
+  await run.interruptibly(async () => {
+    run.exitCode = await models.pull([], options, terminal, run.signal);
+  });
 }
 
 export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {

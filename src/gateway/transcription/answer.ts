@@ -1,6 +1,11 @@
 // Builds the envelope of an answer from a target's outcome: finishes the transcript and collects all warnings [transcription.envelope].
 import { newId } from "../../contract/ids.ts";
-import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription-envelope.ts";
+import type {
+  LocalModelReceipt,
+  PurposeFields,
+  TranscriptionEnvelope,
+  Warning,
+} from "../../contract/transcription-envelope.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
 import type { ServedOutcome } from "../calls/run-outcome.ts";
@@ -41,9 +46,10 @@ export async function answerOf(
       ...callWarnings(wanted, served),
       ...finished.warnings,
       ...served.warnings,
-      ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
+      ...(billing.billingClass === "simulated" ? [SIMULATED] : demonstrationWarnings(served)),
     ],
     purpose: input.purpose,
+    localModel: localModelOf(transcript),
   });
 }
 
@@ -53,6 +59,18 @@ export function callWarnings(
   { candidate, dropped }: Pick<ServedOutcome, "candidate" | "dropped">,
 ): readonly Warning[] {
   return [...droppedPreferences(candidate, wanted, dropped), ...emulatedFeatures(candidate)];
+}
+
+/** Without its name, which needs `routing:read`. */
+function localModelOf({ receipts }: ServedOutcome["transcript"]): LocalModelReceipt | undefined {
+  const received = receipts.find(({ model }) => model !== undefined)?.model;
+  return received === undefined ? undefined : { files: received.files.map(({ path, sha256 }) => ({ path, sha256 })) };
+}
+
+/** [transcription.demonstration] */
+function demonstrationWarnings({ candidate }: Pick<ServedOutcome, "candidate">): readonly Warning[] {
+  const notice = candidate.target.speech?.demonstrationNotice;
+  return notice === undefined ? [] : [{ code: "DEMONSTRATION_MODEL", message: notice, param: null, details: null }];
 }
 
 export const SIMULATED: Warning = {

@@ -1,5 +1,10 @@
 // Builds the envelope of a transcript, the JSON answer of a routed request [transcription.envelope]. Pure.
-import type { PurposeFields, TranscriptionEnvelope, Warning } from "../../contract/transcription-envelope.ts";
+import type {
+  LocalModelReceipt,
+  PurposeFields,
+  TranscriptionEnvelope,
+  Warning,
+} from "../../contract/transcription-envelope.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 
 export interface EnvelopeInput {
@@ -13,10 +18,12 @@ export interface EnvelopeInput {
   readonly billableAudioSeconds: number;
   readonly warnings: readonly Warning[];
   readonly purpose: PurposeFields;
+  /** Undefined: no model on this machine made the text. */
+  readonly localModel: LocalModelReceipt | undefined;
 }
 
 export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
-  const { transcript } = input;
+  const { transcript, localModel } = input;
   return {
     id: input.id,
     object: input.object,
@@ -30,6 +37,7 @@ export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
     words: [...transcript.words],
     warnings: [...input.warnings],
     usage: { audio_seconds: input.audioSeconds, billable_audio_seconds: input.billableAudioSeconds, total_tokens: 0 },
+    ...(localModel === undefined ? {} : { local_model: localModel }),
     ...input.purpose,
   };
 }

@@ -17,6 +17,8 @@ import {
 } from "./model-command.ts";
 import { pullProgress } from "./pull-progress.ts";
 
+const SERVED_BY = `A running gateway uses it where a route names it. Without a configuration file, ${DEFAULT_MODEL} is used within seconds, other models after a restart.`;
+
 export async function pullModels(
   names: readonly string[],
   options: LicenceOptions,
@@ -26,6 +28,7 @@ export async function pullModels(
 ): Promise<number> {
   const { dir, fetch } = modelSettings(options, terminal);
   const specs = (names.length === 0 ? [DEFAULT_MODEL] : [...new Set(names)]).map((name) => requireSpec(name, sources));
+  let isNew = false;
   await withModelFaults(async () => {
     const missing = [];
     for (const spec of specs) if ((await findIntact(spec, dir, signal)) === null) missing.push(spec);
@@ -44,8 +47,10 @@ export async function pullModels(
       await outbound.destroy();
       await keepOwner(dir);
     }
+    isNew = true;
   });
   await printInstalled(specs, dir, options, terminal);
+  if (isNew) await printLine(terminal, SERVED_BY);
   return EXIT.ok;
 }
 

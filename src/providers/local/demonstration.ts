@@ -3,11 +3,34 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { DEFAULT_MODEL, downloadBytes, MANIFEST } from "../../local-models/manifest.ts";
+import { megabytes } from "../../local-models/megabytes.ts";
 import type { InstalledModel } from "../../local-models/installed-model.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
 import type { KnownRecording } from "../provider.ts";
 
 export const DEMONSTRATION = "demonstration-en";
+
+/** Lines of `models/demonstration/words.txt`. */
+export const DEMONSTRATION_WORDS = 137;
+
+/** The one command that gives real text of any recording. */
+export const PULL_OFFER = `\`patchbay models pull ${DEFAULT_MODEL}\`, ${defaultSize()}`;
+
+export const BY_DEMONSTRATION = `on this machine by the bundled demonstration model, which knows ${DEMONSTRATION_WORDS} words`;
+
+/** Said with each of its answers. */
+export const DEMONSTRATION_NOTICE = `Recognised ${BY_DEMONSTRATION}. For your own recordings: ${PULL_OFFER}`;
+
+/** In the package. */
+export function demonstrationDirectory(packageRoot: string): string {
+  return join(packageRoot, "models", "demonstration");
+}
+
+function defaultSize(): string {
+  const spec = MANIFEST.find(({ name }) => name === DEFAULT_MODEL);
+  return spec === undefined ? "" : megabytes(downloadBytes(spec));
+}
 
 /** `sandbox/samples/dialogue.mp3`. */
 export const BUNDLED_SAMPLE: KnownRecording = {

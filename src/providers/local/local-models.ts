@@ -3,7 +3,7 @@ import type { Lack, Preference } from "../../contract/features.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
-import { BUNDLED_SAMPLE, DEMONSTRATION } from "./demonstration.ts";
+import { BUNDLED_SAMPLE, DEMONSTRATION, DEMONSTRATION_NOTICE } from "./demonstration.ts";
 import { speakerModels } from "./engine-config-of.ts";
 import type { LocalState } from "./local-calls.ts";
 
@@ -60,6 +60,7 @@ export function localSpeechModel(
     languages: languages.length === 0 ? "any" : languages,
     defaultLanguage: languages.length === 1 && only !== undefined ? only : "auto",
     samplesOnly: true,
+    ...(isDemonstration ? { demonstrationNotice: DEMONSTRATION_NOTICE } : {}),
     ...(isDemonstration ? {} : { live: ["pcm_s16le"] }),
     // The speakers of a stream are unknown until its end.
     excludes: [["streaming", "diarization"]],

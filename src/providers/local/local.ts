@@ -31,6 +31,9 @@ import { buildTranscript } from "./local-transcript.ts";
 /** Not an address: the call stays on this machine. A test key's call goes to the sandbox instead. */
 export const LOCAL_ADDRESS = "local:engine";
 
+/** Header of simulated calls: the SHA-256 of the recording that the samples come from. */
+const SIMULATED_RECORDING = "x-simulated-recording";
+
 /** What the models can do. Whether they are installed is known to the directory of a gateway only. */
 const CATALOGUE = Object.fromEntries(
   [...MANIFEST, DEMONSTRATION_SPEC].filter(isRecogniser).map((spec) => [spec.name, localSpeechModel(spec, false)]),
@@ -45,7 +48,9 @@ export const local: SpeechProvider = {
   plan: planLocal,
   transcribe: async (plan, audio, io) => {
     const own = ownPlan(plan);
-    return isSimulated(io) ? deepgram.transcribe(own.simulated, asFile(audio), io) : recogniseRecording(own, audio, io);
+    return isSimulated(io)
+      ? deepgram.transcribe(own.simulated, asFile(audio), naming(audio, io))
+      : recogniseRecording(own, audio, io);
   },
   stream: (plan, audio, io) => {
     const own = ownPlan(plan);
@@ -68,6 +73,15 @@ export function withLocalModels(
 /** A test key's calls are simulated, as everywhere: in the sandbox's plainest protocol. */
 function isSimulated({ local: here }: Pick<Io, "local">): boolean {
   return here === undefined;
+}
+
+/** Names a known recording to the sandbox, which receives decoded samples and has its script. */
+function naming({ sha256 }: SpeechAudio, io: Io): Io {
+  if (sha256 === undefined) return io;
+  return {
+    ...io,
+    send: (request) => io.send({ ...request, headers: { ...request.headers, [SIMULATED_RECORDING]: sha256 } }),
+  };
 }
 
 /** Decoded samples as a WAV file, because the sandbox measures what it is sent. */

@@ -31,7 +31,14 @@ export interface LocalBody {
   readonly model: ReceivedModel;
 }
 
-export async function recogniseRecording(plan: LocalPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+/** What a recording is recognised with. */
+export type RecordingPlan = Omit<LocalPlan, "simulated">;
+
+export async function recogniseRecording(
+  plan: RecordingPlan,
+  audio: SpeechAudio,
+  io: Pick<Io, "local">,
+): Promise<RawTranscript> {
   const session = await openSession(plan, audio.durationSeconds, io);
   try {
     const pieces: HeardPiece[] = [];
@@ -78,7 +85,11 @@ export async function* streamRecording(
   }
 }
 
-async function openSession({ model }: LocalPlan, audioSeconds: number, { local }: Io): Promise<LocalSession> {
+async function openSession(
+  { model }: Pick<LocalPlan, "model">,
+  audioSeconds: number,
+  { local }: Pick<Io, "local">,
+): Promise<LocalSession> {
   if (local === undefined) throw new ProviderError("connect", { reason: "no_engine_here" });
   return local.open({ model, audioSeconds });
 }
@@ -93,7 +104,7 @@ function rawOf(
   return { body, headers: {} };
 }
 
-async function* utterances(session: LocalSession, audio: SpeechAudio, plan: LocalPlan): AsyncGenerator<HeardPiece> {
+async function* utterances(session: LocalSession, audio: SpeechAudio, plan: RecordingPlan): AsyncGenerator<HeardPiece> {
   for await (const piece of cutAtSilences(samplesOf(audio, session), UTTERANCE_CUTS))
     yield await hearPiece(session, piece, plan);
 }
@@ -131,21 +142,34 @@ const NOTHING: Omit<EngineResult, "startSeconds"> = {
   language: "",
 };
 
-async function hearPiece(session: LocalSession, piece: Piece, { keyterms, hasWords }: LocalPlan): Promise<HeardPiece> {
+async function hearPiece(
+  session: LocalSession,
+  piece: Piece,
+  { keyterms, hasWords }: RecordingPlan,
+): Promise<HeardPiece> {
   // Some models write words into digital silence.
   const sound = { activity: piece.activity, seconds: piece.samples.length / piece.sampleRate };
   const result = piece.isSilent ? NOTHING : await session.decode(piece, keyterms);
   return {
     startSeconds: piece.startSeconds,
-    text: result.text.trim(),
+    text: withoutPauseMarks(result.text),
     language: result.language,
     words: hasWords ? wordsOf({ ...result, startSeconds: 0 }, sound) : [],
     bounds: speechBounds(sound),
   };
 }
 
+/** A mark of a pause is a blank of its own in the text. */
+function withoutPauseMarks(text: string): string {
+  return text.trim().replace(/ {2,}/gu, " ");
+}
+
 /** A streaming model hears small pieces as they come and cuts by itself. */
-async function* listen(session: LocalSession, audio: SpeechAudio, { hasWords }: LocalPlan): AsyncGenerator<HeardPiece> {
+async function* listen(
+  session: LocalSession,
+  audio: SpeechAudio,
+  { hasWords }: RecordingPlan,
+): AsyncGenerator<HeardPiece> {
   const ears: LiveEars = await session.listen();
   let seconds = 0;
   for await (const chunk of samplesOf(audio, session)) {
@@ -171,7 +195,7 @@ function utteranceOf(result: EngineResult, seconds: number, hasWords: boolean): 
   const sound = { seconds: length, activity: { levels: [], pauseLevel: 0 } };
   return {
     startSeconds: result.startSeconds,
-    text: result.text.trim(),
+    text: withoutPauseMarks(result.text),
     language: result.language,
     words: hasWords ? wordsOf(result, sound) : [],
     bounds: { start: 0, end: length },

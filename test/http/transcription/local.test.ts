@@ -203,6 +203,9 @@ test(
     const { attempts } = record.json as { attempts: { receipts: { feature: string; model?: unknown }[] }[] };
     const files = wordsModel.files.map(({ path, sha256 }) => ({ path, sha256 }));
     assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, { name: WORDS, files });
+    assert.deepEqual(envelope.local_model, { files });
+    const unnamed = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
+    assert.doesNotMatch(JSON.stringify(unnamed.json), /"words"/u);
   },
 );
 
