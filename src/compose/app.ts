@@ -105,6 +105,12 @@ function pickAccounting({ ledger, leases, idempotency, quotas }: Accounting): Ac
   return { ledger, leases, idempotency, quotas };
 }
 
+/** Recordings in files, and the decoder that writes to the same directory. */
+async function openFiles({ configuration, ffmpeg }: Pick<AppOptions, "configuration" | "ffmpeg">) {
+  const directory = join(configuration.storage.dataDir, "spool");
+  return { spool: await openSpool({ directory }), decoder: createDecoder({ ffmpeg: ffmpeg ?? null, directory }) };
+}
+
 export async function createApp(options: AppOptions): Promise<App> {
   const { configuration, database, seal, logger } = options;
   const now = options.now ?? (() => new Date());
@@ -116,16 +122,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const replies = openReplies(configuration);
   const threads = { measurer: createMeasurer(), transcripts: createTranscriptThread() };
   const recognisers = openRecognisers(configuration, logger);
-  const spoolDirectory = join(configuration.storage.dataDir, "spool");
-  const spool = await openSpool({ directory: spoolDirectory });
+  const files = await openFiles(options);
   const circuits = createCircuits(nowMs);
   const { alerts, metrics } = openObservers({ ...options, outbound, circuits, now, followed: () => caches });
   const vacuum = createDirtyTask(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
-  const caches = await openCaches(
-    { ...options, leases: accounts.leases, circuits, localState: recognisers.state },
-    nowMs,
-  );
+  const watched = { leases: accounts.leases, circuits, localState: recognisers.state };
+  const caches = await openCaches({ ...options, ...watched }, nowMs);
 
   const reach: Reach = {
     providers,
@@ -142,9 +145,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     limits: configuration.limits,
     prices: caches.prices,
     ...threads,
-    decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
-    spool,
-    remoteAudio: openRemoteAudio(options, outbound, spool),
+    ...files,
+    remoteAudio: openRemoteAudio(options, outbound, files.spool),
     circuits,
     observer: metrics,
     ...pickAccounting(accounts),
@@ -160,7 +162,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const parts = {
     gateway,
     durable,
-    spool,
+    spool: files.spool,
     parser: replies.parser,
     isDraining: () => draining,
     nowMs,
@@ -188,13 +190,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     const timers = [checkpoints, modelEnds, alerts];
     await Promise.all([caches.stopRefreshing(), accounts.stopSweeps(), ...timers.map((each) => each.stop())]);
     await Promise.all([server.close(), admin?.close()]);
-    await localModels.close();
-    await caches.close();
+    for (const each of [localModels, caches]) await each.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await Promise.all([outbound.close(), recognisers.close()]);
     await accounts.close();
-    await Promise.all([...Object.values(threads), replies.parser, spool, sandbox].map((each) => each.close()));
+    await Promise.all([...Object.values(threads), replies.parser, files.spool, sandbox].map((each) => each.close()));
   };
   let closing: Promise<void> | null = null;
 

@@ -157,7 +157,7 @@ function measureGroup(folder) {
     starts: timeErrors(starts),
     ends: timeErrors(ends),
     byVoice: Object.fromEntries(
-      [...byVoice].map(([voice, its]) => [voice, Number((its.errors / its.words).toFixed(3))]).toSorted(),
+      [...byVoice].map(([voice, its]) => [voice, Number((its.errors / its.words).toFixed(3))]).toSorted(([left], [right]) => String(left).localeCompare(String(right))),
     ),
   };
 }

@@ -4,7 +4,7 @@ import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import type { FailureKind } from "../../providers/io.ts";
-import type { SpeechAudio } from "../../providers/provider.ts";
+import type { ProviderTranscript, SpeechAudio } from "../../providers/provider.ts";
 import { speechReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
@@ -95,16 +95,12 @@ export async function callCandidate(
       failure = null;
       spent = amountsOf(billing);
       const { dropped } = result;
-      const isDoneByGateway = (feature: Feature) => wanted.features.includes(feature) && isDoneHere(candidate, feature);
-      const wholePiece = {
-        startSeconds: 0,
-        durationSeconds: audio.durationSeconds,
-        transcript: result.transcript,
-        channel: 0,
-      };
-      const channelTranscript =
-        isDoneByGateway("multichannel") && pieces === null ? joinChannels([wholePiece]) : result.transcript;
-      const transcript = isDoneByGateway("profanity_filter") ? maskTranscript(channelTranscript) : channelTranscript;
+      const transcript = finishHere(
+        candidate,
+        wanted,
+        result.transcript,
+        pieces === null ? audio.durationSeconds : null,
+      );
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = chargedSettlement(attemptId, billing, transcript);
       run.holds.use(holds.move());
@@ -132,6 +128,21 @@ export async function callCandidate(
   } finally {
     callWatch.end(failure, spent);
   }
+}
+
+/** Does what the gateway does in place of the provider. `wholeSeconds`: length of a recording that was sent in one piece. Null: pieces are joined already. */
+function finishHere(
+  candidate: Candidate,
+  wanted: CandidateRun["wanted"],
+  transcript: ProviderTranscript,
+  wholeSeconds: number | null,
+): ProviderTranscript {
+  const isWanted = (feature: Feature) => wanted.features.includes(feature) && isDoneHere(candidate, feature);
+  const channels =
+    isWanted("multichannel") && wholeSeconds !== null
+      ? joinChannels([{ startSeconds: 0, durationSeconds: wholeSeconds, transcript, channel: 0 }])
+      : transcript;
+  return isWanted("profanity_filter") ? maskTranscript(channels) : channels;
 }
 
 function isDoneHere({ target }: Candidate, feature: Feature): boolean {
