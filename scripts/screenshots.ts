@@ -1,10 +1,12 @@
-// Takes pictures of the pages in a real browser: `node scripts/screenshots.ts DIRECTORY [NAME…]`, in light, dark and at 390 pixels.
+// Takes pictures of the pages in a real browser: `node scripts/screenshots.ts DIRECTORY [NAME…]`, in light, dark and at 390 pixels. Those of the README:
+// `node scripts/screenshots.ts DIRECTORY transcript console-requests`, copied to docs/images.
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sparticuz from "@sparticuz/chromium";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { samplePath } from "../src/cli/package-root.ts";
+import type { ConfigurationFile } from "../src/config/schema/file.ts";
 import { consoleFile, goTo, OPERATOR } from "../test/console/world.ts";
 import { KEY } from "../test/harness/gateway.ts";
 import { startCommand, stopCommand } from "../test/up/commands.ts";
@@ -35,7 +37,7 @@ const [directory, ...names] = process.argv.slice(2);
 if (directory === undefined) throw new Error("Usage: node scripts/screenshots.ts DIRECTORY [NAME…]");
 await mkdir(directory, { recursive: true });
 const folder = await mkdtemp(join(tmpdir(), "patchbay-screenshots-"));
-const command = await startCommand(folder, { ...consoleFile(), server: { port: 0, admin: { port: 0 } } }, "up");
+const command = await startCommand(folder, configuration(), "up");
 const gateway = {
   origin: await command.said(/playground\s+(http\S+)\/playground/u),
   adminOrigin: await command.said(/console\s+(http\S+)\/console/u),
@@ -49,6 +51,33 @@ try {
   await browser.close();
   await stopCommand(command);
   await rm(folder, { recursive: true });
+}
+
+/** That of the console's tests, with the demonstration model in front of the sandbox. */
+function configuration(): ConfigurationFile {
+  const { connections = [], routes = [], ...file } = consoleFile();
+  const demonstration = { connection: "here", model: "demonstration-en" };
+  return {
+    ...file,
+    server: { port: 0, admin: { port: 0 } },
+    connections: [...connections, { id: "here", kind: "local" }],
+    routes: routes.map((route) =>
+      route.id === "speech" ? { ...route, targets: [demonstration, ...route.targets] } : route,
+    ),
+  };
+}
+
+/** The sample in the playground, transcribed, with the word that is heard lit up. */
+async function showTranscript(page: Page): Promise<void> {
+  await page.goto(`${gateway.origin}/playground?timestamps=word`);
+  await page.fill("#key", KEY);
+  await page.press("#key", "Enter");
+  await page.locator("#key-status .good").waitFor();
+  await page.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
+  await page.click("#run");
+  await page.locator("#result .word").first().waitFor();
+  await page.evaluate('document.querySelector("#player").currentTime = 6.2');
+  await page.locator("#result .word[aria-current]").waitFor();
 }
 
 async function takeAll(from: Browser, look: Look): Promise<void> {
@@ -73,6 +102,11 @@ async function takeAll(from: Browser, look: Look): Promise<void> {
     await page.goto(gateway.origin + path);
     await page.waitForLoadState("networkidle");
     await take(name);
+  }
+  if (isWanted("transcript")) {
+    await showTranscript(page);
+    const path = join(directory ?? ".", `transcript-${look.name}.png`);
+    await page.screenshot({ path });
   }
   await context.close();
 }
