@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { storedSettings } from "../directory/stored-schemas.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { listExistingRoutes } from "./store/route-references.ts";
 
@@ -63,7 +63,7 @@ export function shownSettings(stored: unknown): SettingsView {
 
 /** Throws 400 with every reference to a missing route. The routes found cannot be deleted before the transaction ends, because it locks the directory. */
 export async function refuseUnknownRoutes(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   input: AppSettingsInput,
 ): Promise<void> {

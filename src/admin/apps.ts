@@ -4,7 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/connection/announce.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { auditChange, type Change } from "./audit/audit-change.ts";
 import { type AppSettingsInput, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
@@ -115,16 +115,16 @@ export async function deleteApp(
 }
 
 /** Finds an app by slug or id. An id wins. Missing apps and those of other workspaces are both 404. */
-export async function findApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+export async function findApp(tx: DatabaseTransaction, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
   return requireApp(await listAppsNamed(tx, workspaceId, app), app);
 }
 
 /** The same, and locks the app until the transaction ends. */
-export async function holdApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+export async function holdApp(tx: DatabaseTransaction, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
   return requireApp(await lockAppsNamed(tx, workspaceId, app), app);
 }
 
-async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+async function lockApp(tx: DatabaseTransaction, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
   const row = await holdApp(tx, workspaceId, app);
   refuseManagedByFile(row);
   return row;
@@ -136,7 +136,7 @@ function requireApp(rows: readonly AppRow[], app: string): AppRow {
   return row;
 }
 
-async function record(tx: Transacting, change: Omit<Change<AppRow>, "object">): Promise<void> {
+async function record(tx: DatabaseTransaction, change: Omit<Change<AppRow>, "object">): Promise<void> {
   const object = (change.after ?? change.before)?.id ?? "";
   await auditChange(tx, { ...change, object }, ({ slug, name, settings }) => ({
     slug,

@@ -6,7 +6,7 @@ import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { type Directory, type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
 import { announceChange } from "../storage/connection/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
@@ -40,7 +40,7 @@ export interface SetUpActor {
 export async function changeSetUp<T>(
   { database, refreshDirectory }: SetUpServices,
   { scope }: SetUpActor,
-  work: (tx: Transacting) => Promise<T>,
+  work: (tx: DatabaseTransaction) => Promise<T>,
 ): Promise<T> {
   const answer = await changeAsWorkspaceOrSystem(database, workspaceOf(scope), async (tx) => {
     await lockDirectory(tx);
@@ -55,7 +55,7 @@ export async function changeSetUp<T>(
 }
 
 /** Only its id links an object to its workspace, so an object that was created after the workspace was deleted would stay for ever. */
-async function requireScope(tx: Transacting, scope: DirectoryScope): Promise<void> {
+async function requireScope(tx: DatabaseTransaction, scope: DirectoryScope): Promise<void> {
   if (scope === PLATFORM) return;
   if (!(await hasWorkspace(tx, scope))) throw noSuch("workspace");
 }
@@ -77,13 +77,17 @@ export interface SetUpChange {
   readonly after: object | null;
 }
 
-export async function auditSetUp(tx: Transacting, { scope, actor }: SetUpActor, change: SetUpChange): Promise<void> {
+export async function auditSetUp(
+  tx: DatabaseTransaction,
+  { scope, actor }: SetUpActor,
+  change: SetUpChange,
+): Promise<void> {
   await writeAudit(tx, { workspaceId: workspaceOf(scope), actorKeyId: actor, ...change });
 }
 
 /** `routes`: those that a purpose may select. `connection`: as it is about to be. */
 export async function readSetUp(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scope: DirectoryScope,
   options: { readonly onlyPublished: boolean; readonly connection?: ConnectionLike } = { onlyPublished: false },
 ): Promise<SetUpScope> {

@@ -5,7 +5,7 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import { pageOf } from "../lib/list-page.ts";
 import { announceChange } from "../storage/connection/announce.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -106,20 +106,20 @@ export async function deleteWorkspace(
 }
 
 /** Locks the workspace until the transaction ends, so that what was checked is what is changed. Throws 404, and 409 for objects of the file. */
-async function requireRow(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
+async function requireRow(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
   const row = await lockWorkspaceRow(tx, workspaceId);
   if (row === undefined) throw noSuch("workspace");
   refuseManagedByFile(row);
   return row;
 }
 
-async function putPlan(tx: Transacting, workspaceId: WorkspaceId, plan: string | null): Promise<void> {
+async function putPlan(tx: DatabaseTransaction, workspaceId: WorkspaceId, plan: string | null): Promise<void> {
   if (!(await putPlanBudgets(tx, workspaceId, plan)))
     throw invalidRequest("plan", "`plan` names no plan that there is.");
 }
 
 async function audit(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { workspaceId, ...change }: Omit<Change<WorkspaceRow>, "object"> & { readonly workspaceId: WorkspaceId },
 ): Promise<void> {
   await auditChange(tx, { ...change, workspaceId, object: workspaceId }, ({ slug, plan }) => ({ slug, plan }));

@@ -2,7 +2,7 @@
 // destination now [alerts.once-an-hour]; cause and delivery are one transaction [alerts.durable].
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { bypassRls } from "../storage/system.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { alertBody } from "./alert-body.ts";
 import { type Alert, QUIET_SECONDS } from "./alert.ts";
 import { type Destination, receives } from "./destinations.ts";
@@ -45,7 +45,7 @@ async function record(
   alerts: readonly Alert[],
 ): Promise<number> {
   const { database, logger, onRaised } = services;
-  const work = (tx: Transacting) => recordIn(tx, destination, owner, alerts);
+  const work = (tx: DatabaseTransaction) => recordIn(tx, destination, owner, alerts);
   const { reported, dropped } = await (owner === null
     ? bypassRls(database, "sweep").transaction(work)
     : database.inWorkspace(owner, work));
@@ -62,7 +62,7 @@ async function record(
 }
 
 async function recordIn(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   destination: Destination,
   owner: WorkspaceId | null,
   alerts: readonly Alert[],

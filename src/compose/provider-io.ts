@@ -10,7 +10,7 @@ import type { Spool } from "../audio/spool.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type SandboxFault, sandboxFault } from "../contract/admin/sandbox-faults.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import type { SandboxLevers } from "../http/admin/sandbox-levers.ts";
+import type { SandboxLevers } from "../http/admin/sandbox/sandbox-levers.ts";
 import { createJsonParser } from "../lib/json/json-parser.ts";
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import type { Outbound } from "../outbound/dial.ts";

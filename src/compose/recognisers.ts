@@ -6,7 +6,7 @@ import { packageRoot } from "../cli/package-root.ts";
 import { MANIFEST } from "../local-models/manifest.ts";
 import { listInstalled } from "../local-models/model-store.ts";
 import { DEMONSTRATION, demonstrationDirectory, readDemonstration } from "../providers/local/demonstration.ts";
-import { isEngineInstalled } from "../providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../providers/local/engine/engine-installed.ts";
 import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
 
 /** More threads make one recording hardly faster and all others slower. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
 import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
-import type { SystemTransaction, Transacting } from "../storage/database.ts";
+import type { SystemTransaction, DatabaseTransaction } from "../storage/database.ts";
 import { deleteUnlistedBudgets } from "../metering/store/app-budgets.ts";
 import { putPlanBudgets } from "../metering/store/plan-budgets.ts";
 import {
@@ -58,7 +58,7 @@ export async function releasePlans(tx: SystemTransaction, { plans }: Pick<Config
 
 /** A budget keeps its identity, and what it has spent, while its app and period are the same. */
 export async function putBudgets(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   appId: AppId,
   budgets: AppConfiguration["budgets"],

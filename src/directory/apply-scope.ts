@@ -5,7 +5,7 @@ import type { Configuration, ConnectionConfiguration, RouteConfiguration } from 
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { readConnection, setConnectionManager } from "./store/connections.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { addRouteVersion, publishRouteVersion, readRoute, setRouteManager } from "./store/routes.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { ConnectionRow } from "../storage/schema/tables.ts";
@@ -14,7 +14,7 @@ import { upsertConnection } from "./upsert-connection.ts";
 import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
 
 export interface ApplyScope {
-  readonly tx: Transacting;
+  readonly tx: DatabaseTransaction;
   readonly seal: Seal;
   /** The value of `managed_by` for the written objects. */
   readonly manager: "file" | "bootstrap";
@@ -112,7 +112,7 @@ function roundTrip(value: object): unknown {
 
 /** Writes an audit entry for a change by the file, which has no acting key. */
 export async function auditFile(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scope: DirectoryScope,
   action: string,
   object: string,

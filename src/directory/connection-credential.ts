@@ -1,5 +1,5 @@
 // Seals and opens the stored credential of a provider account, and extracts the part of it that may be shown [admin.connection-credential].
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { readDataKeys, sealSecret } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { credentialPlace } from "../storage/secrets/secret-places.ts";
@@ -7,7 +7,7 @@ import type { ConnectionRow } from "../storage/schema/tables.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 
 export async function sealCredential(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   seal: Seal,
   { scope, id }: { readonly scope: DirectoryScope; readonly id: string },
   credential: string,

@@ -4,7 +4,7 @@ import { brand, newId } from "../contract/ids.ts";
 import type { JobError } from "../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
 import type { Settlement } from "../metering/ledger-entries.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
 import { endRow, type Fence, lockFenced } from "./store/claimed-jobs.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
@@ -59,7 +59,12 @@ export async function endJob(
 }
 
 /** The caller has locked the row and checked that the status may change to this end. */
-export async function endLocked(services: JobServices, tx: Transacting, row: JobRow, end: JobEnd): Promise<void> {
+export async function endLocked(
+  services: JobServices,
+  tx: DatabaseTransaction,
+  row: JobRow,
+  end: JobEnd,
+): Promise<void> {
   const { gateway, limits, queue, onTerminal } = services;
   const { finishedAt, expiresAt } = await endRow(tx, row, {
     status: end.status,

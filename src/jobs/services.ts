@@ -6,7 +6,7 @@ import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
 import type { Queue, QueueDefinition } from "../queue/queue.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
@@ -57,7 +57,7 @@ export function enqueueJob(
   queue: Pick<Queue, "send">,
   { id, appId }: { readonly id: string; readonly appId: string },
   { goesFirst }: { readonly goesFirst: boolean },
-  tx?: Transacting,
+  tx?: DatabaseTransaction,
 ): Promise<void> {
   const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
   return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);

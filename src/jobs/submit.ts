@@ -26,7 +26,7 @@ import { type ClaimedSlot, withSlot } from "../gateway/idempotency/with-slot.ts"
 import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
-import type { Transacting, Transactor } from "../storage/database.ts";
+import type { DatabaseTransaction, Transactor } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
@@ -122,7 +122,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
   let mayExist = false;
-  const insert = async (tx: Transacting, reservation: Reservation | null): Promise<GatewayReply> => {
+  const insert = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -152,11 +152,12 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     mayExist = true;
     return reply;
   };
-  const findSubmitted = async (tx: Transacting): Promise<GatewayReply | null> => {
+  const findSubmitted = async (tx: DatabaseTransaction): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
   };
-  const transaction: Transactor<Transacting>["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
+  const transaction: Transactor<DatabaseTransaction>["transaction"] = (work) =>
+    database.inWorkspace(owner.workspaceId, work);
   /** After an unconfirmed commit: looks the job up, and inserts it again if it does not exist. */
   const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryUntilDeadline(
@@ -240,7 +241,7 @@ function reservationsFor(
   ];
 }
 
-async function reserve({ gateway }: JobServices, tx: Transacting, reservation: Reservation): Promise<void> {
+async function reserve({ gateway }: JobServices, tx: DatabaseTransaction, reservation: Reservation): Promise<void> {
   const reserved = await gateway.ledger.reserveIn(tx, reservation);
   if (reserved.ok) return;
   throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : slotTakenOver();

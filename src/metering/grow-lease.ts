@@ -11,7 +11,7 @@ import {
 } from "./store/budget-leases.ts";
 import { changeWindows, readWindowKeys, windowId, type WindowKey } from "./store/budget-windows.ts";
 import { lockBudgets, lockBudgetsOf } from "./store/budgets.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { type BudgetExceeded, type BudgetState, headroomOf, judgeBudget } from "./budget.ts";
@@ -104,7 +104,7 @@ export async function closeHeld(database: Database, ids: readonly LeaseId[]): Pr
 
 /** Releases the remainder of leases. The caller has locked the rows. `spent`: its use is unknown, so it counts as spent. */
 export async function releaseRemainder(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   leases: readonly LeaseRow[],
   as: "spent" | "unspent",
 ): Promise<void> {

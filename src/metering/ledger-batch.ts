@@ -3,7 +3,7 @@
 import { insertAttempts } from "./store/attempts.ts";
 import { changeWindows } from "./store/budget-windows.ts";
 import { type AppOf, lockBudgetsOf } from "./store/budgets.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import type { LockedWindows } from "./store/lock-budget-windows.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { Reservation, ReservationVerdict, SettlementResult, Settlement } from "./ledger-entries.ts";
@@ -18,7 +18,7 @@ export interface LedgerBatch {
 
 /** Returns both results in the order of the batch. Settlements run first, because they make room for reservations. */
 export async function runLedgerBatch(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { seal, nowMs }: { readonly seal: Seal; readonly nowMs: number },
   { reservations, settlements }: LedgerBatch,
 ): Promise<{ readonly reserved: readonly ReservationVerdict[]; readonly settled: readonly SettlementResult[] }> {
@@ -36,7 +36,7 @@ function withPrefetched({ rows, windows }: LockedWindows): LockedBudgets {
 }
 
 /** Some budgets have no window yet: this is the first request of a day or a month. */
-async function readHeld(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<LockedBudgets> {
+async function readHeld(tx: DatabaseTransaction, apps: readonly AppOf[], { moves }: Settling): Promise<LockedBudgets> {
   const movedIds = new Set(moves.map((move) => move.budgetId));
   const rows = await lockBudgetsOf(tx, apps, [...movedIds]);
   return { rows, states: await withWindows(tx, rows) };

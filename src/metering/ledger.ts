@@ -2,7 +2,7 @@
 // requests share transactions (ledger-batch.ts).
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact, transactIdempotently } from "../storage/transact.ts";
@@ -23,8 +23,8 @@ export interface Ledger {
   /** Settles several attempts atomically, in one transaction. */
   settleTogether(settlements: readonly Settlement[]): Promise<readonly SettlementResult[]>;
   /** Reserves in the caller's transaction, which must lock nothing of the ledger before and must be repeatable after a deadlock. */
-  reserveIn(tx: Transacting, reservation: Reservation): Promise<ReservationVerdict>;
-  settleIn(tx: Transacting, settlement: Settlement): Promise<SettlementResult>;
+  reserveIn(tx: DatabaseTransaction, reservation: Reservation): Promise<ReservationVerdict>;
+  settleIn(tx: DatabaseTransaction, settlement: Settlement): Promise<SettlementResult>;
   /** Settles attempts that a crash left open, without a charge to the app, and marks them unresolved. Returns how many. */
   sweepReservations(): Promise<number>;
   /** The refusal that this reservation would get now. Null: it fits. */
@@ -54,7 +54,7 @@ type Answer =
   | { readonly error: unknown };
 
 export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: LedgerOptions): Ledger {
-  const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
+  const runIn = (tx: DatabaseTransaction, batch: Partial<LedgerBatch>) =>
     runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
   const settleWithRetry = (settlements: readonly Settlement[]) =>
     transactIdempotently(bypassRls(database, "batch"), (tx) => runIn(tx, { settlements }));

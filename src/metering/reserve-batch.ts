@@ -1,6 +1,6 @@
 // Checks a batch of reservations against their apps' budgets in order of arrival, marks the idempotency slots of admitted ones as dispatched and writes
 // their rows (ledger-batch.ts). No provider is called before the commit.
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { addAmounts, type WindowChange } from "./store/budget-windows.ts";
 import type { BudgetRow } from "./store/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
@@ -30,7 +30,7 @@ interface Admitted {
 
 /** The caller has locked the rows of all budgets. `before`: other changes of the windows that come first. */
 export async function judgeReservations(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   batch: readonly Reservation[],
   held: LockedBudgets,
   before: readonly WindowChange[],

@@ -1,6 +1,6 @@
 // Settles a batch of attempts (ledger-batch.ts): writes outcome and charge, moves the reservation to spent in the budgets and ends the idempotency slot
 // [metering.settle-atomic]. A second settlement changes nothing [metering.settle-once].
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { readWindowKeys, type WindowChange } from "./store/budget-windows.ts";
 import type { AppOf } from "./store/budgets.ts";
 import { type OpenAttempt, type SettledAttempts, settleAttempts } from "./store/attempts.ts";
@@ -28,7 +28,7 @@ export interface SettledAndHeld {
 
 /** Writes the outcomes, which locks the attempts, and then locks the budgets, in one statement and each in id order. */
 export async function settleAndHold(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   batch: readonly Settlement[],
   apps: readonly AppOf[],
 ): Promise<SettledAndHeld> {
@@ -45,7 +45,7 @@ export async function settleAndHold(
 
 /** The caller has locked the budgets, and has updated their windows or will do so. */
 export async function finishSettling(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   seal: Seal,
   settling: Settling,
 ): Promise<readonly SettlementResult[]> {
@@ -99,11 +99,11 @@ export function spentTokens(usage: TokenUsage | undefined, reserved: bigint): bi
   return used < reserved ? used : reserved;
 }
 
-async function holdWithoutSettling(tx: Transacting, apps: readonly AppOf[]): Promise<SettledAttempts> {
+async function holdWithoutSettling(tx: DatabaseTransaction, apps: readonly AppOf[]): Promise<SettledAttempts> {
   return { open: new Map(), held: apps.length === 0 ? NONE : await lockBudgetWindows(tx, apps) };
 }
 
-async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<boolean> {
+async function endSlot(tx: DatabaseTransaction, seal: Seal, slot: SlotEnd): Promise<boolean> {
   if (slot.kind === "complete") return completeSlot(tx, seal, slot.ref, slot.reply);
   const held = await dispatchSlots(tx, [slot.ref]);
   if (slot.kind === "burn") await burnSlots(tx, [slot.ref]);

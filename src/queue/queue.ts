@@ -2,7 +2,7 @@
 // Patchbay's own tables: a message may arrive twice or late, so its handler checks its table first [webhooks.stale-messages].
 import { type Db, PgBoss } from "pg-boss";
 import { ADVISORY_LOCKS } from "../storage/connection/advisory-locks.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import { listenOnServer } from "../storage/connection/listen-server.ts";
 import { reachServer } from "../storage/connection/pooler.ts";
 import { readRole } from "../storage/connection/server-facts.ts";
@@ -43,10 +43,15 @@ export interface Queue {
   /** Creates the queues. Call it before sending or working. */
   start(): Promise<void>;
   /** With `tx`, the message is sent when that transaction commits, and never if it rolls back. */
-  send(name: string, data: Readonly<Record<string, unknown>>, options?: SendOptions, tx?: Transacting): Promise<void>;
+  send(
+    name: string,
+    data: Readonly<Record<string, unknown>>,
+    options?: SendOptions,
+    tx?: DatabaseTransaction,
+  ): Promise<void>;
   work(name: string, options: WorkOptions): void;
   /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
-  publish(topic: string, tx?: Transacting): Promise<void>;
+  publish(topic: string, tx?: DatabaseTransaction): Promise<void>;
   /** Returns a function that unsubscribes. `topic` is null when notifications may have been missed. */
   subscribe(listener: (topic: string | null) => void): () => void;
   /** Stops fetching messages in this process. Sending still works. */

@@ -11,7 +11,7 @@ import {
   demonstrationDirectory,
   PULL_OFFER,
 } from "../providers/local/demonstration.ts";
-import { isEngineInstalled } from "../providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../providers/local/engine/engine-installed.ts";
 import { ENGINE_COMMAND, isRecogniser } from "../providers/local/local-models.ts";
 
 export interface LocalSpeechFacts {

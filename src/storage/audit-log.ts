@@ -1,6 +1,6 @@
 // Records who changed which setting, in the transaction of the change itself [admin.one-audit-entry]. The database rejects later changes to these rows.
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
-import type { Transacting } from "./database.ts";
+import type { DatabaseTransaction } from "./database.ts";
 
 export interface AuditEntry {
   /** Null: the installation itself. */
@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly after: object | null;
 }
 
-export async function writeAudit(tx: Transacting, entry: AuditEntry): Promise<void> {
+export async function writeAudit(tx: DatabaseTransaction, entry: AuditEntry): Promise<void> {
   const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
   await tx
     .insertInto("audit_log")

@@ -15,7 +15,7 @@ export interface Database {
    * Runs a transaction that can read and write the rows of one workspace only, whatever its statements are. Repeated if it was the victim of a
    * deadlock.
    */
-  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transacting) => Promise<T>): Promise<T>;
+  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: DatabaseTransaction) => Promise<T>): Promise<T>;
   /** Throws if the database does not answer. */
   ping(): Promise<void>;
   /** The role of transactions bound to a workspace. Null: the database's owner may not create roles. */
@@ -47,7 +47,7 @@ export function asSystemHandle(db: Kysely<Tables>): SystemHandle {
 }
 
 /** Its guarantee: `tx` is a transaction of a `SystemHandle`, not bound to a workspace. */
-export function asSystemTransaction(tx: Transacting): SystemTransaction {
+export function asSystemTransaction(tx: DatabaseTransaction): SystemTransaction {
   return tx as SystemTransaction;
 }
 
@@ -63,9 +63,9 @@ export interface DirectAccess {
   readonly place: string;
 }
 
-export type Transacting = Transaction<Tables>;
+export type DatabaseTransaction = Transaction<Tables>;
 
 /** Runs transactions, bound to a workspace or with access to all. */
-export interface Transactor<Tx extends Transacting> {
+export interface Transactor<Tx extends DatabaseTransaction> {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }

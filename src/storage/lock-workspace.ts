@@ -2,11 +2,11 @@
 // that never existed [admin.removal-race].
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import type { Transacting } from "./database.ts";
+import type { DatabaseTransaction } from "./database.ts";
 
 /** `change` is exclusive, so other transactions that ask for it wait. Acquire the directory's lock first if both are needed. */
 export async function lockWorkspace(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   mode: "keep" | "change" = "keep",
 ): Promise<void> {

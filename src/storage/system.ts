@@ -2,7 +2,7 @@
 // compiler finds every use. All other code is bound to one workspace by `database.inWorkspace`.
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { type Database, type SystemAccess, systemAccess, type Transacting } from "./database.ts";
+import { type Database, type SystemAccess, systemAccess, type DatabaseTransaction } from "./database.ts";
 import type { Tables } from "./schema/tables.ts";
 import { transact } from "./transact.ts";
 
@@ -39,7 +39,7 @@ export async function asWorkspaceOrSystem<T>(
 export async function changeAsWorkspaceOrSystem<T>(
   database: Database,
   workspaceId: WorkspaceId | null,
-  work: (tx: Transacting) => Promise<T>,
+  work: (tx: DatabaseTransaction) => Promise<T>,
 ): Promise<T> {
   return workspaceId === null
     ? transact(bypassRls(database, "operator"), work)

@@ -1,12 +1,12 @@
 // Runs transactions: repeats them after deadlocks and serialisation conflicts, and tags failures with what is known of their outcome.
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
-import type { Transacting, Transactor } from "./database.ts";
+import type { DatabaseTransaction, Transactor } from "./database.ts";
 import { isTransient, isServerUnavailable } from "./database-faults.ts";
 
 const MAX_TRIES = 3;
 
-export async function transact<Tx extends Transacting, T>(
+export async function transact<Tx extends DatabaseTransaction, T>(
   database: Transactor<Tx>,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
@@ -23,7 +23,7 @@ export async function transact<Tx extends Transacting, T>(
 const UNAVAILABLE_PAUSE_MS = 50;
 
 /** Also repeats a transaction after its connection broke, when it is unknown whether it was committed. Only for idempotent work. */
-export async function transactIdempotently<Tx extends Transacting, T>(
+export async function transactIdempotently<Tx extends DatabaseTransaction, T>(
   database: Transactor<Tx>,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
@@ -40,7 +40,7 @@ export async function transactIdempotently<Tx extends Transacting, T>(
 const rolledBack = new WeakSet<object>();
 
 /** Tags the error as rolled back if the transaction failed before COMMIT was sent. After that its outcome is unknown. */
-export async function tagRolledBack<Tx extends Transacting, T>(
+export async function tagRolledBack<Tx extends DatabaseTransaction, T>(
   begin: (work: (tx: Tx) => Promise<T>) => Promise<T>,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
@@ -78,7 +78,7 @@ const UNIQUE_VIOLATION = "23505";
  * Exactly once, even if the connection breaks: `done` looks up on another connection whether `work` was committed (null: it was not), and
  * `work` is repeated only then. `work` inserts a row with an id that stays the same.
  */
-export async function transactExactlyOnce<Tx extends Transacting, T>(
+export async function transactExactlyOnce<Tx extends DatabaseTransaction, T>(
   database: Transactor<Tx>,
   work: (tx: Tx) => Promise<T>,
   done: (tx: Tx) => Promise<T | null>,

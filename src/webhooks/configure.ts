@@ -6,7 +6,7 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { sealSecret } from "../storage/secrets/data-keys.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { lockWorkspace } from "../storage/lock-workspace.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
 import type { WebhookServices } from "./services.ts";
@@ -67,7 +67,11 @@ type Locked =
   | { readonly isNew: false; readonly row: CurrentWebhook; readonly opened: OpenedWebhook };
 
 /** Of two concurrent first calls, one inserts the row, and the other waits for it and updates it. */
-async function lockOrCreate({ seal }: Pick<WebhookServices, "seal">, tx: Transacting, change: Change): Promise<Locked> {
+async function lockOrCreate(
+  { seal }: Pick<WebhookServices, "seal">,
+  tx: DatabaseTransaction,
+  change: Change,
+): Promise<Locked> {
   const { workspaceId, wanted } = change;
   const secret = makeSecret();
   const created = await insertWebhook(tx, {
@@ -88,7 +92,7 @@ async function lockOrCreate({ seal }: Pick<WebhookServices, "seal">, tx: Transac
 
 async function update(
   { seal }: Pick<WebhookServices, "seal">,
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { row: before, opened }: { readonly row: CurrentWebhook; readonly opened: OpenedWebhook },
   wanted: WebhookRequest,
 ): Promise<{ readonly row: WebhookRow; readonly secret: string | null }> {

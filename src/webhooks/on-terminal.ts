@@ -1,6 +1,6 @@
 // Creates the delivery of a job that became terminal and enqueues its message, both in the transaction that ends the job [webhooks.event-per-end].
 import { newId } from "../contract/ids.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { insertDelivery } from "./store/deliveries.ts";
 import type { TerminalEvent } from "./store/webhook-events.ts";
 import { readEnabledWebhook } from "./store/webhooks.ts";
@@ -9,7 +9,7 @@ import type { WebhookServices } from "./services.ts";
 
 export async function deliverOnTerminal(
   { queue }: Pick<WebhookServices, "queue">,
-  tx: Transacting,
+  tx: DatabaseTransaction,
   event: TerminalEvent,
 ): Promise<void> {
   const { id: eventId, workspaceId } = event;

@@ -2,7 +2,7 @@
 // are and however long they hang [webhooks.failing-receivers].
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { Queue, QueueDefinition } from "../queue/queue.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 
 export const FIRST_QUEUE = "webhook-deliveries";
 export const AGAIN_QUEUE = "webhook-deliveries-again";
@@ -46,7 +46,7 @@ export async function enqueue(
   queue: Pick<Queue, "send">,
   message: DeliveryMessage,
   schedule: { readonly lane: Lane; readonly delaySeconds: number },
-  tx?: Transacting,
+  tx?: DatabaseTransaction,
 ): Promise<void> {
   const options = {
     groupId: message.workspaceId,

@@ -1,7 +1,7 @@
 // Records an attempt in one transaction: its row, the delivery's state, the receiver's health, and the message of the next attempt. If the process dies
 // before, the attempt is repeated under the same event id [webhooks.at-least-once].
 import { writeAudit } from "../storage/audit-log.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
 import { type Attempted, isGone, isThrottled } from "./attempt.ts";
 import type { ClaimedDelivery } from "./claim.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
@@ -50,7 +50,7 @@ interface Health {
 
 /** Returns true if this attempt disabled the webhook. A failed test changes nothing: it only shows the owner the receiver's state. */
 async function updateHealth(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { webhook, delivery, attempted: attempt, hasSucceeded }: Health,
 ): Promise<boolean> {
   const { workspace_id: workspaceId } = webhook;
@@ -75,7 +75,7 @@ async function updateHealth(
 
 async function scheduleNext(
   services: RecordServices,
-  tx: Transacting,
+  tx: DatabaseTransaction,
   delivery: ClaimedDelivery,
   attempt: Attempted,
   updated: number,

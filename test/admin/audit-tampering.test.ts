@@ -8,7 +8,7 @@ import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "../../src/
 import { verifyAudit } from "../../src/admin/audit/verify-audit.ts";
 import { brand } from "../../src/contract/ids.ts";
 import { writeAudit } from "../../src/storage/audit-log.ts";
-import type { Transacting } from "../../src/storage/database.ts";
+import type { DatabaseTransaction } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { seeded } from "../faults/seeded.ts";
 import { type OpenDatabase, openTestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
@@ -71,7 +71,7 @@ function createRandom(seed: number): Random {
 
 interface Tampering {
   readonly name: string;
-  readonly run: (tx: Transacting, random: Random) => Promise<void>;
+  readonly run: (tx: DatabaseTransaction, random: Random) => Promise<void>;
 }
 
 const someSeq = (random: Random, from = 1, to = ROWS_EACH) => random.between(from, to);
@@ -98,7 +98,7 @@ const EDITS: Readonly<Record<string, string>> = {
 const TAMPERINGS: readonly Tampering[] = [
   ...Object.entries(EDITS).map(([name, value]) => ({
     name: `edit of ${name}`,
-    run: async (tx: Transacting, random: Random) => {
+    run: async (tx: DatabaseTransaction, random: Random) => {
       const column = sql.id(name.split(" ")[0] ?? name);
       await changeOne(
         tx,
@@ -238,11 +238,11 @@ const TAMPERINGS: readonly Tampering[] = [
   },
 ];
 
-async function changeOne(tx: Transacting, statement: ReturnType<typeof sql>): Promise<void> {
+async function changeOne(tx: DatabaseTransaction, statement: ReturnType<typeof sql>): Promise<void> {
   assert.equal((await statement.execute(tx)).numAffectedRows, 1n, "the tampering changed nothing");
 }
 
-async function forge(tx: Transacting, chain: string, seq: number): Promise<void> {
+async function forge(tx: DatabaseTransaction, chain: string, seq: number): Promise<void> {
   await sql`insert into audit_log (workspace_id, action, object, chain, seq, previous_hash, hash)
     values (${chain === "platform" ? null : chain}, 'thing.forged', 'x', ${chain}, ${seq},
       coalesce((select hash from audit_log where chain = ${chain} and seq = ${seq - 1} limit 1), ''::bytea), sha256('x'))`.execute(
@@ -251,7 +251,7 @@ async function forge(tx: Transacting, chain: string, seq: number): Promise<void>
 }
 
 /** With the database's own functions, as its owner can. */
-async function rehash(tx: Transacting, chain: string, from: number, to: number): Promise<void> {
+async function rehash(tx: DatabaseTransaction, chain: string, from: number, to: number): Promise<void> {
   for (let seq = from; seq <= to; seq += 1) {
     await sql`update audit_log set previous_hash = coalesce((select hash from audit_log where chain = ${chain} and seq = ${seq - 1}), ''::bytea)
       where chain = ${chain} and seq = ${seq}`.execute(tx);
@@ -263,7 +263,7 @@ async function rehash(tx: Transacting, chain: string, from: number, to: number):
   }
 }
 
-async function fitHead(tx: Transacting, chain: string): Promise<void> {
+async function fitHead(tx: DatabaseTransaction, chain: string): Promise<void> {
   await sql`update audit_heads h set seq = coalesce(l.seq, 0), hash = coalesce(l.hash, ''::bytea)
     from (select max(seq) as seq, (array_agg(hash order by seq desc))[1] as hash from audit_log where chain = ${chain}) l
     where h.scope = ${chain}`.execute(tx);
@@ -272,7 +272,7 @@ async function fitHead(tx: Transacting, chain: string): Promise<void> {
 const UNDONE = Symbol("undone");
 
 /** What is found of a tampering, which is undone then. */
-async function findingsOf(work: (tx: Transacting) => Promise<void>): Promise<readonly string[]> {
+async function findingsOf(work: (tx: DatabaseTransaction) => Promise<void>): Promise<readonly string[]> {
   let findings: readonly string[] = [];
   await database
     .transaction(async (tx) => {

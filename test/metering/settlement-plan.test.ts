@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createLedger } from "../../src/metering/ledger.ts";
 import { type Reservation } from "../../src/metering/ledger-entries.ts";
-import type { Transacting } from "../../src/storage/database.ts";
+import type { DatabaseTransaction } from "../../src/storage/database.ts";
 import { PLAN_LIFETIME_MS } from "../../src/storage/connection/prepared.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
@@ -84,7 +84,7 @@ async function rowsScanned(): Promise<number> {
   });
 }
 
-async function readSoFar(tx: Transacting): Promise<number> {
+async function readSoFar(tx: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ read: bigint }>`select sum(seq_tup_read)::bigint as read from pg_stat_xact_user_tables
     where relname = any(${GROWING}::text[])`.execute(tx);
   return Number(rows[0]?.read);

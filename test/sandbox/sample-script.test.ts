@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { findFfmpeg } from "../../src/audio/decode/find-ffmpeg.ts";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
-import { isEngineInstalled } from "../../src/providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../src/providers/local/engine/engine-installed.ts";
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox/sandbox.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { configurationWith } from "../harness/configuration.ts";

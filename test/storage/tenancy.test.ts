@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { protect } from "../../src/storage/schema/protect.ts";
 import { SHARED_TABLES, SYSTEM_TABLES, TENANT_TABLES } from "../../src/storage/schema/tenant-tables.ts";
-import type { Transacting } from "../../src/storage/database.ts";
+import type { DatabaseTransaction } from "../../src/storage/database.ts";
 import type { Handle } from "../../src/storage/system.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 
@@ -193,7 +193,7 @@ async function keysOf(handle: Handle, table: string): Promise<readonly string[]>
 class Undone extends Error {}
 
 /** What the work found, with nothing of it kept. Triggers that refuse for reasons of their own are not asked. */
-async function undone<T>(workspaceId: WorkspaceId, work: (tx: Transacting) => Promise<T>): Promise<T> {
+async function undone<T>(workspaceId: WorkspaceId, work: (tx: DatabaseTransaction) => Promise<T>): Promise<T> {
   let found: T | undefined;
   try {
     await database.inWorkspace(workspaceId, async (tx) => {

@@ -17,7 +17,7 @@ import {
   DEMONSTRATION_NOTICE,
   DEMONSTRATION_WORDS,
 } from "../../src/providers/local/demonstration.ts";
-import { isEngineInstalled } from "../../src/providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../src/providers/local/engine/engine-installed.ts";
 import { describeLocalSpeech, localModelNote } from "../../src/start/local-speech.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { installWords, speak, wavOf } from "../harness/local-model.ts";

@@ -1,7 +1,7 @@
 // Writes the audit entry of a change that a key requested [admin.one-audit-entry], with the object before and after.
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { writeAudit } from "../../storage/audit-log.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { AdminActor } from "../services.ts";
 
 export interface Change<Row> extends AdminActor {
@@ -16,7 +16,7 @@ export interface Change<Row> extends AdminActor {
 
 /** `toAudit` returns what the audit log may store of a row: no secrets. */
 export async function auditChange<Row>(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { actor, before, after, ...change }: Change<Row>,
   toAudit: (row: Row) => object,
 ): Promise<void> {

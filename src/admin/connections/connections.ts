@@ -9,7 +9,7 @@ import { PLATFORM } from "../../directory/snapshot.ts";
 import { mapDatabaseUnavailable } from "../../gateway/calls/database-unavailable.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { deleteConnection, listConnections, readConnection } from "../../directory/store/connections.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { ConnectionRow } from "../../storage/schema/tables.ts";
 import { connectionFacts, isSameConnection, viewConnection } from "./connection-view.ts";
@@ -138,7 +138,7 @@ interface ConnectionSave {
 
 async function saveConnection(
   { seal }: SetUpServices,
-  tx: Transacting,
+  tx: DatabaseTransaction,
   actor: SetUpActor,
   { before, wanted, action }: ConnectionSave,
 ): Promise<ConnectionView> {
@@ -166,7 +166,11 @@ async function refuseAddress(
 }
 
 /** Refuses a change that would break a published route. */
-async function refuseBrokenRoutes(tx: Transacting, actor: SetUpActor, connection: ConnectionLike): Promise<void> {
+async function refuseBrokenRoutes(
+  tx: DatabaseTransaction,
+  actor: SetUpActor,
+  connection: ConnectionLike,
+): Promise<void> {
   for (const route of await routesOnConnection(tx, actor.scope, connection.id)) {
     const setUp = await readSetUp(tx, route.scope, { onlyPublished: true, connection });
     const [fault] = storedRouteFaults(route.definition, setUp);

@@ -10,7 +10,7 @@ import type { ReportingCircuits } from "../../providers/health.ts";
 import { announceChange } from "../../storage/connection/announce.ts";
 import { endPauses, listPauses, putPause } from "../../directory/store/connection-pauses.ts";
 import { readConnection } from "../../directory/store/connections.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { wakeParkedJobs } from "../../jobs/store/claimed-jobs.ts";
 import type { ConnectionPauseRow } from "../../storage/schema/tables.ts";
 import { noSuch } from "../refusals.ts";
@@ -91,12 +91,16 @@ function factsOf({ model, ends_at: until, reason }: ConnectionPauseRow): object 
   return { model, until: until.toISOString(), reason };
 }
 
-async function listPausesOf(tx: Transacting, { scope, id }: Place): Promise<readonly ConnectionPauseRow[]> {
+async function listPausesOf(tx: DatabaseTransaction, { scope, id }: Place): Promise<readonly ConnectionPauseRow[]> {
   return (await listPauses(tx, scope)).filter(({ connection }) => connection === id);
 }
 
 /** Throws 404 for an unknown connection and 400 for a model that it does not have, because a pause of a mistyped name would have no effect. */
-async function requirePlace({ adapters }: PauseServices, tx: Transacting, { scope, id, model }: Place): Promise<void> {
+async function requirePlace(
+  { adapters }: PauseServices,
+  tx: DatabaseTransaction,
+  { scope, id, model }: Place,
+): Promise<void> {
   const row = await readConnection(tx, { scope, id });
   if (row === null) throw noSuch("connection");
   if (model === null) return;

@@ -1,6 +1,6 @@
 // Changes keys, or the apps and workspaces behind them, and invalidates the key cache, so that the change is in force immediately [keys.change-in-force].
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { AdminServices } from "../services.ts";
 
 export interface KeyChangeServices extends AdminServices {
@@ -12,7 +12,7 @@ export interface KeyChangeServices extends AdminServices {
 export async function changeKeys<T>(
   { database, forgetKeys }: KeyChangeServices,
   workspaceId: WorkspaceId,
-  work: (tx: Transacting) => Promise<T>,
+  work: (tx: DatabaseTransaction) => Promise<T>,
 ): Promise<T> {
   const answer = await database.inWorkspace(workspaceId, work);
   forgetKeys();

@@ -3,7 +3,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { Scope } from "../../contract/scopes.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { AppSettingsInput } from "../app-settings.ts";
 import { holdApp } from "../apps.ts";
 import type { KeyRow } from "../store/keys.ts";
@@ -22,7 +22,7 @@ export interface NewKey extends KeyInput {
 }
 
 /** An unknown app in the body is a fault of the body, not a 404. */
-export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<string> {
+export async function appOf(tx: DatabaseTransaction, workspaceId: WorkspaceId, app: string): Promise<string> {
   try {
     return (await holdApp(tx, workspaceId, app)).id;
   } catch (error) {

@@ -4,7 +4,7 @@ import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "
 import { newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { KeyView } from "../../contract/admin/keys.ts";
 import { announceChange } from "../../storage/connection/announce.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { lockWorkspace } from "../../storage/lock-workspace.ts";
 import { auditChange, type Change } from "../audit/audit-change.ts";
 import { refuseUnknownRoutes, settingsToStore } from "../app-settings.ts";
@@ -132,7 +132,7 @@ export async function revokeKey(
 }
 
 async function createRow(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   pepper: Buffer,
   secret: string,
   columns: Pick<KeyRow, "workspace_id" | "app_id" | "name" | "role" | "scopes" | "expires_at" | "replaces"> & {
@@ -149,7 +149,7 @@ async function createRow(
 }
 
 /** Locks the key. Throws 404, and 409 for objects of the file. */
-async function requireKey(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
+async function requireKey(tx: DatabaseTransaction, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
   const row = await lockKey(tx, workspaceId, key);
   if (row === undefined) throw noSuch("key");
   refuseManagedByFile(row);
@@ -162,7 +162,7 @@ function kindOf({ prefix, app_id }: KeyRow): KeyKind {
 }
 
 async function record(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   change: Omit<Change<KeyRow>, "object"> & { readonly after: KeyRow },
 ): Promise<void> {
   await auditChange(tx, { ...change, object: change.after.id }, toAuditRecord);

@@ -7,7 +7,7 @@ import { describeForecast } from "../../gateway/account/describe-forecast.ts";
 import { reachesSoftLimit } from "../../metering/budget.ts";
 import { readBudgetStates } from "../../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import {
   deleteBudgetRow,
   listAppBudgets,
@@ -121,14 +121,14 @@ function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limi
   return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
 }
 
-async function viewOne(tx: Transacting, workspaceId: WorkspaceId, row: StoredBudget): Promise<BudgetView> {
+async function viewOne(tx: DatabaseTransaction, workspaceId: WorkspaceId, row: StoredBudget): Promise<BudgetView> {
   const [view] = await views(tx, workspaceId, row.app_id ?? "", [row]);
   if (view === undefined) throw new Error("a budget that was read is not there");
   return view;
 }
 
 async function views(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   appId: string,
   rows: readonly StoredBudget[],

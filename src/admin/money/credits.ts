@@ -8,7 +8,7 @@ import { windowStart, resetsAt } from "../../metering/budget.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
 import { writeAudit } from "../../storage/audit-log.ts";
 import { readWindows } from "../../metering/store/budget-windows.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
 import { insertGrant, readGrant, readGranted } from "../../metering/store/credit-grants.ts";
 import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
@@ -71,7 +71,7 @@ export async function grantCredits(
 
 /** Throws `IDEMPOTENCY_KEY_REUSED` if a different grant was made under this key. */
 async function hasGrant(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   keySha256: Buffer,
   requested: { readonly nano_usd: bigint; readonly note: string },
@@ -86,7 +86,7 @@ export async function describeCredits({ database }: AdminServices, workspaceId: 
   return database.inWorkspace(workspaceId, (tx) => view(tx, workspaceId));
 }
 
-async function view(tx: Transacting, workspaceId: WorkspaceId): Promise<CreditsView> {
+async function view(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<CreditsView> {
   const row = await readPlanTerms(tx, workspaceId);
   if (row === undefined) throw noSuch("workspace");
   const included = row.credits_nano_usd ?? 0n;

@@ -6,7 +6,7 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { PlanView } from "../../contract/admin/plans.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { formatUsd, parseUsd } from "../../metering/money.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { lockDirectory } from "../../storage/directory-state.ts";
 import { putPlanBudgets } from "../../metering/store/plan-budgets.ts";
 import {
@@ -102,7 +102,7 @@ export async function deletePlan(
 }
 
 /** Locks the plan. Throws 404, and 409 for objects of the file. */
-async function requirePlan(tx: Transacting, plan: string): Promise<PlanRow> {
+async function requirePlan(tx: DatabaseTransaction, plan: string): Promise<PlanRow> {
   const row = await lockPlan(tx, plan);
   if (row === undefined) throw noSuch("plan");
   refuseManagedByFile(row);
@@ -116,7 +116,7 @@ function columnsOf({ monthly_chat_tokens, credits_usd }: PlanInput) {
 }
 
 async function record(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { plan, ...change }: PlanRef & Pick<Change<PlanRow>, "action" | "before" | "after">,
 ): Promise<void> {
   await auditChange(tx, { ...change, workspaceId: null, object: plan }, (row) => {

@@ -5,7 +5,7 @@ import type { PurposeList } from "../../contract/admin/routes.ts";
 import { purposeSection } from "../../contract/settings/route.ts";
 import { type StoredRoute, storedRoute } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { addRouteVersion, publishRouteVersion } from "../../directory/store/routes.ts";
 import { judgeStoredRoute, parse } from "../validate-settings.ts";
 import { allowMatch } from "../precondition.ts";
@@ -76,7 +76,7 @@ async function changePurposes(
   });
 }
 
-async function republish(tx: Transacting, change: PurposeChange, definition: object): Promise<number> {
+async function republish(tx: DatabaseTransaction, change: PurposeChange, definition: object): Promise<number> {
   const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: change.actor });
   await publishRouteVersion(tx, change, version);
   return version;

@@ -7,7 +7,7 @@ import { PLATFORM } from "../../directory/snapshot.ts";
 import { storedRoute } from "../../directory/stored-schemas.ts";
 import { pageOf } from "../../lib/list-page.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import {
   addRouteVersion,
   deleteRoute,
@@ -155,7 +155,7 @@ function namesOf(users: readonly RouteUser[]): string {
   return new Intl.ListFormat("en").format(named);
 }
 
-async function addDraft(tx: Transacting, change: SetUpActor & RouteName, definition: object, action: string) {
+async function addDraft(tx: DatabaseTransaction, change: SetUpActor & RouteName, definition: object, action: string) {
   const { actor, id } = change;
   const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: actor });
   await auditSetUp(tx, change, { action, object: id, before: null, after: { draft: version } });
@@ -169,7 +169,7 @@ interface Publication {
 }
 
 async function publish(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   change: SetUpActor & RouteName,
   before: RouteRow,
   { version, action, isFit }: Publication,
@@ -192,7 +192,7 @@ async function publish(
 }
 
 /** A purpose may select the route that publishes it. */
-async function readSetUpWithRoute(tx: Transacting, scope: string, body: object) {
+async function readSetUpWithRoute(tx: DatabaseTransaction, scope: string, body: object) {
   const setUp = await readSetUp(tx, scope);
   return "id" in body && typeof body.id === "string" ? withRoute(setUp, body.id) : setUp;
 }
@@ -202,7 +202,7 @@ function withRoute(setUp: Awaited<ReturnType<typeof readSetUp>>, id: string): ty
 }
 
 /** As in the file, a name means one route for every reader. */
-async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Promise<void> {
+async function refuseOtherScope(tx: DatabaseTransaction, { scope, id }: RouteName): Promise<void> {
   if (!(await isRouteElsewhere(tx, scope, id))) return;
   throw invalidRequest(
     "id",
@@ -213,7 +213,7 @@ async function refuseOtherScope(tx: Transacting, { scope, id }: RouteName): Prom
 }
 
 /** Throws 404, and 409 for objects of the file. The caller holds the directory's lock. */
-export async function requireEditableRoute(tx: Transacting, routeName: RouteName): Promise<RouteRow> {
+export async function requireEditableRoute(tx: DatabaseTransaction, routeName: RouteName): Promise<RouteRow> {
   const row = await find(tx, routeName);
   refuseManagedByFile(row);
   return row;

@@ -1,13 +1,13 @@
 // Stores the apps of a workspace: inserts, lists, locks, updates and deletes their rows.
 import type { Insertable, Selectable } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export type AppRow = Selectable<Tables["apps"]>;
 
 /** Undefined: the workspace has an app with this slug already. */
-export async function insertApp(tx: Transacting, app: Insertable<Tables["apps"]>): Promise<AppRow | undefined> {
+export async function insertApp(tx: DatabaseTransaction, app: Insertable<Tables["apps"]>): Promise<AppRow | undefined> {
   return tx
     .insertInto("apps")
     .values(app)
@@ -18,7 +18,7 @@ export async function insertApp(tx: Transacting, app: Insertable<Tables["apps"]>
 
 /** Newest first, older than the id `after`. */
 export async function listAppRows(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<readonly AppRow[]> {
@@ -28,7 +28,7 @@ export async function listAppRows(
 
 /** Apps with this slug or id: at most two, because a slug may look like another app's id. */
 export async function listAppsNamed(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   slugOrId: string,
 ): Promise<readonly AppRow[]> {
@@ -36,14 +36,14 @@ export async function listAppsNamed(
 }
 
 export async function lockAppsNamed(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   slugOrId: string,
 ): Promise<readonly AppRow[]> {
   return appsNamed(tx, workspaceId, slugOrId).forUpdate().execute();
 }
 
-function appsNamed(tx: Transacting, workspaceId: WorkspaceId, slugOrId: string) {
+function appsNamed(tx: DatabaseTransaction, workspaceId: WorkspaceId, slugOrId: string) {
   return tx
     .selectFrom("apps")
     .selectAll()
@@ -51,14 +51,14 @@ function appsNamed(tx: Transacting, workspaceId: WorkspaceId, slugOrId: string) 
     .where((where) => where.or([where("id", "=", slugOrId), where("slug", "=", slugOrId)]));
 }
 
-export async function hasApps(tx: Transacting, workspaceId: WorkspaceId): Promise<boolean> {
+export async function hasApps(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<boolean> {
   const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();
   return app !== undefined;
 }
 
 /** `settings` is JSON. */
 export async function updateApp(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   id: string,
   changes: { readonly name: string; readonly settings: string },
@@ -72,6 +72,6 @@ export async function updateApp(
     .executeTakeFirstOrThrow();
 }
 
-export async function deleteAppRow(tx: Transacting, workspaceId: WorkspaceId, id: string): Promise<void> {
+export async function deleteAppRow(tx: DatabaseTransaction, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.deleteFrom("apps").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
 }

@@ -1,7 +1,7 @@
 // Stores the API keys of a workspace. Reads never include the hash of a secret [keys.shown-once].
 import { type Insertable, type Selectable, sql, type UpdateObject } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 /** `now`: the database's clock, read with the row. */
@@ -30,7 +30,7 @@ const NOW = sql<Date>`patchbay_now()`;
 /** Excludes the operator's keys, which may belong to a workspace: an administrator who rotated one would become the operator. */
 const IS_OF_WORKSPACE = sql<boolean>`role <> 'operator'`;
 
-export async function insertKey(tx: Transacting, key: Insertable<Tables["api_keys"]>): Promise<KeyRow> {
+export async function insertKey(tx: DatabaseTransaction, key: Insertable<Tables["api_keys"]>): Promise<KeyRow> {
   return tx
     .insertInto("api_keys")
     .values(key)
@@ -38,11 +38,19 @@ export async function insertKey(tx: Transacting, key: Insertable<Tables["api_key
     .executeTakeFirstOrThrow();
 }
 
-export async function readKey(tx: Transacting, workspaceId: WorkspaceId, id: string): Promise<KeyRow | undefined> {
+export async function readKey(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<KeyRow | undefined> {
   return keysOf(tx, workspaceId).where("id", "=", id).where(IS_OF_WORKSPACE).executeTakeFirst();
 }
 
-export async function lockKey(tx: Transacting, workspaceId: WorkspaceId, id: string): Promise<KeyRow | undefined> {
+export async function lockKey(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<KeyRow | undefined> {
   return keysOf(tx, workspaceId).where("id", "=", id).where(IS_OF_WORKSPACE).forUpdate().executeTakeFirst();
 }
 
@@ -57,7 +65,7 @@ export interface KeyRowFilter {
 
 /** Newest first. */
 export async function listKeyRows(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   { appId, role, state, after, limit }: KeyRowFilter,
 ): Promise<readonly KeyRow[]> {
@@ -73,14 +81,14 @@ export async function listKeyRows(
   return query.orderBy("id", "desc").limit(limit).execute();
 }
 
-function keysOf(tx: Transacting, workspaceId: WorkspaceId) {
+function keysOf(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
   return tx
     .selectFrom("api_keys")
     .select([...COLUMNS, NOW.as("now")])
     .where("workspace_id", "=", workspaceId);
 }
 
-export async function hasActiveKey(tx: Transacting, workspaceId: WorkspaceId, appId: string): Promise<boolean> {
+export async function hasActiveKey(tx: DatabaseTransaction, workspaceId: WorkspaceId, appId: string): Promise<boolean> {
   const activeKey = await tx
     .selectFrom("api_keys")
     .select("id")
@@ -95,26 +103,26 @@ export async function hasActiveKey(tx: Transacting, workspaceId: WorkspaceId, ap
 type KeyName = Pick<KeyRow, "id" | "workspace_id">;
 
 export async function updateKey(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   key: KeyName,
   changes: Pick<KeyRow, "name" | "scopes" | "expires_at"> & { readonly settings: string },
 ): Promise<KeyRow> {
   return changeKey(tx, key, changes);
 }
 
-export async function revokeKeyRow(tx: Transacting, key: KeyName): Promise<KeyRow> {
+export async function revokeKeyRow(tx: DatabaseTransaction, key: KeyName): Promise<KeyRow> {
   return changeKey(tx, key, { revoked_at: NOW });
 }
 
 /** The key expires after so many seconds, and never later than it would have. */
-export async function expireKey(tx: Transacting, key: KeyName, seconds: number): Promise<KeyRow> {
+export async function expireKey(tx: DatabaseTransaction, key: KeyName, seconds: number): Promise<KeyRow> {
   return changeKey(tx, key, {
     expires_at: sql<Date>`least(expires_at, patchbay_now() + make_interval(secs => ${seconds}))`,
   });
 }
 
 async function changeKey(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { id, workspace_id: workspaceId }: KeyName,
   changes: UpdateObject<Tables, "api_keys">,
 ): Promise<KeyRow> {

@@ -2,18 +2,18 @@
 // connections and routes first, so that the answer still holds at their commit.
 import { sql } from "kysely";
 import { type DirectoryScope, PLATFORM } from "../../directory/snapshot.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { ConnectionRow, RouteRow } from "../../storage/schema/tables.ts";
 
 export async function listConnectionsOfScopes(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scopes: readonly DirectoryScope[],
 ): Promise<readonly ConnectionRow[]> {
   return tx.selectFrom("connections").selectAll().where("scope", "in", scopes).execute();
 }
 
 export async function listRoutesOfScopes(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scopes: readonly DirectoryScope[],
   { onlyPublished }: { readonly onlyPublished: boolean },
 ): Promise<readonly Pick<RouteRow, "scope" | "id">[]> {
@@ -23,7 +23,7 @@ export async function listRoutesOfScopes(
 
 /** Those of the ids that are routes of the scopes. */
 export async function listExistingRoutes(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scopes: readonly DirectoryScope[],
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -32,7 +32,7 @@ export async function listExistingRoutes(
 }
 
 /** For a shared route: whether a workspace has a route with this id. For a workspace's route: whether a shared one has it. */
-export async function isRouteElsewhere(tx: Transacting, scope: DirectoryScope, id: string): Promise<boolean> {
+export async function isRouteElsewhere(tx: DatabaseTransaction, scope: DirectoryScope, id: string): Promise<boolean> {
   const others = tx.selectFrom("routes").select("id").where("id", "=", id);
   const other = await (scope === PLATFORM
     ? others.where("scope", "<>", PLATFORM)
@@ -49,7 +49,7 @@ export interface LiveRoute {
 
 /** Returns published routes that use this very account. In a workspace with an own connection of the id, the shared one is not used. */
 export async function routesOnConnection(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   scope: DirectoryScope,
   id: string,
 ): Promise<readonly LiveRoute[]> {
@@ -74,7 +74,11 @@ export interface RouteUser {
 const MAX_USERS = 10;
 
 /** Returns the first apps, active keys, and purposes of other routes that reference the route. */
-export async function usersOfRoute(tx: Transacting, scope: DirectoryScope, id: string): Promise<readonly RouteUser[]> {
+export async function usersOfRoute(
+  tx: DatabaseTransaction,
+  scope: DirectoryScope,
+  id: string,
+): Promise<readonly RouteUser[]> {
   const purposes = JSON.stringify({ purposes: [{ route: id }] });
   const ownerId = scope === PLATFORM ? null : scope;
   const { rows } = await sql<RouteUser>`select named.object, named.id, workspaces.slug as workspace from (

@@ -1,7 +1,7 @@
 // Stores when each cause was last reported to each destination. The upsert elects the process that reports it [alerts.two-processes].
 import { type RawBuilder, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 
 export interface CauseOwner {
   readonly destination: string;
@@ -17,7 +17,7 @@ export interface OccurredCause {
 
 /** Those that are not quiet, or have never been reported. Locks nothing: most causes are known. */
 export async function listDueCauses(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   destination: string,
   causes: readonly OccurredCause[],
 ): Promise<ReadonlySet<string>> {
@@ -30,7 +30,7 @@ export async function listDueCauses(
 
 /** Returns the causes that this process is to report. Each cause is given once, in a fixed order. */
 export async function reportCauses(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { destination, workspaceId }: CauseOwner,
   causes: readonly OccurredCause[],
 ): Promise<ReadonlySet<string>> {

@@ -1,7 +1,7 @@
 // Stores deliveries of alerts from their recording to their end. A claim is a later time of the next attempt: if the process dies, the delivery is due again.
 import { sql } from "kysely";
 import { type AlertId, brand, type WorkspaceId } from "../../contract/ids.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 
 export interface NewAlertDelivery {
@@ -20,7 +20,7 @@ export interface ClaimedAlert {
   readonly attempts: number;
 }
 
-export async function countPending(tx: Transacting, destination: string): Promise<number> {
+export async function countPending(tx: DatabaseTransaction, destination: string): Promise<number> {
   const { count } = await tx
     .selectFrom("alert_deliveries")
     .select((column) => column.fn.countAll<bigint>().as("count"))
@@ -30,7 +30,10 @@ export async function countPending(tx: Transacting, destination: string): Promis
   return Number(count);
 }
 
-export async function insertAlertDeliveries(tx: Transacting, deliveries: readonly NewAlertDelivery[]): Promise<void> {
+export async function insertAlertDeliveries(
+  tx: DatabaseTransaction,
+  deliveries: readonly NewAlertDelivery[],
+): Promise<void> {
   if (deliveries.length === 0) return;
   await tx
     .insertInto("alert_deliveries")

@@ -5,7 +5,7 @@ import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
 import { knownLife } from "../model-life.ts";
 import { providerKind } from "../settings/connection.ts";
-import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
 /** Only the first one is `ok`. */
 export const TEST_OUTCOMES = [

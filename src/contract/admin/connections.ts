@@ -15,7 +15,7 @@ import {
 import { testConnectionContracts } from "./connection-test.ts";
 import { dataPolicyStatement } from "../data-policy.ts";
 import { connectionSection, providerKind } from "../settings/connection.ts";
-import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";
 
 export const connectionView = z.strictObject({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { MODEL } from "../settings/kit.ts";
-import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
 /** A forgotten pause ends after its duration. */
 export const PAUSE_SECONDS = { least: 60, usual: 3_600, most: 604_800 } as const;

@@ -5,7 +5,7 @@ import { json, time } from "./admin.ts";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { realtimeStart } from "../realtime.ts";
 import { recordedAttempt, recordedOptions, recordedPurpose } from "../requests.ts";
-import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 import { retirement, routingDecision } from "../transcription-envelope.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;

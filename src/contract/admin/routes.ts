@@ -13,7 +13,7 @@ import {
   time,
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
-import { mirrorForAllOwners } from "./owner-endpoints.ts";
+import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 import { purposeSection, routeRequest } from "../settings/route.ts";
 import { deletedView } from "./workspaces.ts";
 

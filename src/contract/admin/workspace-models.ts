@@ -4,7 +4,7 @@ import { BILLING_CLASSES } from "../billing-class.ts";
 import { DATA_POLICY_ASPECTS } from "../data-policy.ts";
 import { CAPABILITIES } from "../features.ts";
 import { knownLife } from "../model-life.ts";
-import { type OwnerEndpoints, mirrorForAllOwners } from "./owner-endpoints.ts";
+import { type OwnerEndpoints, mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { KeyId, WorkspaceId } from "../../contract/ids.ts";
 import { writeAudit } from "../../storage/audit-log.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 const PLATFORM = "platform";
@@ -30,7 +30,7 @@ export async function readAudioUrlDomains(
 
 /** Replaces a workspace's list. The caller has locked the workspace for a change. An equal list is not a change. */
 export async function replaceAudioUrlDomains(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   domains: readonly string[],
   actorKeyId: KeyId,
@@ -39,13 +39,13 @@ export async function replaceAudioUrlDomains(
 }
 
 /** Replaces the shared list, which only the configuration file sets. */
-export async function setPlatformDomains(tx: Transacting, domains: readonly string[]): Promise<void> {
+export async function setPlatformDomains(tx: DatabaseTransaction, domains: readonly string[]): Promise<void> {
   await replace(tx, PLATFORM, domains, { workspaceId: null, actorKeyId: null });
 }
 
 /** Creates a workspace's first list from the configuration file. Afterwards the workspace manages it [configuration.audio-domains-seed]. */
 export async function seedAudioUrlDomains(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   domains: readonly string[],
 ): Promise<void> {
@@ -62,7 +62,12 @@ interface Actor {
   readonly actorKeyId: KeyId | null;
 }
 
-async function replace(tx: Transacting, scope: string, domains: readonly string[], actor: Actor): Promise<void> {
+async function replace(
+  tx: DatabaseTransaction,
+  scope: string,
+  domains: readonly string[],
+  actor: Actor,
+): Promise<void> {
   const row = await tx.selectFrom("audio_url_domains").select("domains").where("scope", "=", scope).executeTakeFirst();
   const before = row?.domains ?? null;
   if (before !== null && before.length === domains.length && before.every((domain, at) => domain === domains[at]))
@@ -78,7 +83,7 @@ async function replace(tx: Transacting, scope: string, domains: readonly string[
 }
 
 async function audit(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   actor: Actor,
   scope: string,
   before: readonly string[] | null,

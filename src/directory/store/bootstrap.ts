@@ -1,7 +1,7 @@
 // Stores what a start creates without a configuration file: the owner's workspace and app, and the first keys [configuration.operator-key].
 import { type Insertable, sql } from "kysely";
 import { newId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 /** The workspace to which operator keys belong. */
@@ -18,7 +18,7 @@ export interface BootstrapState {
   readonly is_ours: boolean;
 }
 
-export async function readBootstrapState(tx: Transacting): Promise<BootstrapState | undefined> {
+export async function readBootstrapState(tx: DatabaseTransaction): Promise<BootstrapState | undefined> {
   const { rows } = await sql<BootstrapState>`
     select
       not exists (select from workspaces w where w.slug <> ${OPERATOR_WORKSPACE} or exists (select from apps a where a.workspace_id = w.id))
@@ -39,7 +39,7 @@ export interface OwnerApp {
 }
 
 /** Undefined: no start has created it. */
-export async function readOwnerApp(tx: Transacting): Promise<OwnerApp | undefined> {
+export async function readOwnerApp(tx: DatabaseTransaction): Promise<OwnerApp | undefined> {
   const { rows } = await sql<OwnerApp>`
     select w.id as "workspaceId", a.id as "appId",
       (select count(*)::int from api_keys k where k.app_id = a.id and k.managed_by = ${BY_START} and k.expires_at is null) as keys
@@ -49,7 +49,9 @@ export async function readOwnerApp(tx: Transacting): Promise<OwnerApp | undefine
 }
 
 /** Counts the operator's valid keys, in total and those that starts created. */
-export async function countOperatorKeys(tx: Transacting): Promise<{ readonly all: number; readonly byStart: number }> {
+export async function countOperatorKeys(
+  tx: DatabaseTransaction,
+): Promise<{ readonly all: number; readonly byStart: number }> {
   const { rows } = await sql<{ all: number; byStart: number }>`
     select count(*)::int as all, (count(*) filter (where managed_by = ${BY_START}))::int as "byStart" from api_keys
     where role = 'operator' and revoked_at is null and (expires_at is null or expires_at > patchbay_now())`.execute(tx);
@@ -57,7 +59,7 @@ export async function countOperatorKeys(tx: Transacting): Promise<{ readonly all
 }
 
 /** Creates the operator's workspace if it does not exist, and returns its id. */
-export async function upsertOperatorWorkspace(tx: Transacting): Promise<string> {
+export async function upsertOperatorWorkspace(tx: DatabaseTransaction): Promise<string> {
   await tx
     .insertInto("workspaces")
     .values({ id: newId("workspace"), slug: OPERATOR_WORKSPACE, plan: null, managed_by: "api" })
@@ -74,7 +76,11 @@ export async function upsertOperatorWorkspace(tx: Transacting): Promise<string> 
 type StartKey = Omit<Insertable<Tables["api_keys"]>, "managed_by" | "expires_at">;
 
 /** Undefined `minutes`: valid until it is revoked. */
-export async function insertStartKey(tx: Transacting, key: StartKey, minutes: number | undefined): Promise<void> {
+export async function insertStartKey(
+  tx: DatabaseTransaction,
+  key: StartKey,
+  minutes: number | undefined,
+): Promise<void> {
   await tx
     .insertInto("api_keys")
     .values({

@@ -1,6 +1,6 @@
 // Stores manual pauses of provider accounts: at most one per model of an account, and one for the whole account [admin.pause].
 import { type Kysely, sql } from "kysely";
-import type { Database, Transacting, systemAccess } from "../../storage/database.ts";
+import type { Database, DatabaseTransaction, systemAccess } from "../../storage/database.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { ConnectionPauseRow, Tables } from "../../storage/schema/tables.ts";
 
@@ -21,7 +21,7 @@ const now = sql<Date>`patchbay_now()`;
 
 /** Pauses from now on, and replaces an earlier pause of the same account and model. */
 export async function putPause(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   place: PausePlace,
   { seconds, reason, actorKeyId }: PauseFacts,
 ): Promise<ConnectionPauseRow> {
@@ -56,7 +56,7 @@ export async function listPauses(
 
 /** Ends one pause of a model, or all pauses of a connection and its models. Returns those that were still in force. */
 export async function endPauses(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { scope, connection, model }: PausePlace,
 ): Promise<readonly ConnectionPauseRow[]> {
   const inForce = await listPauses(tx, scope);

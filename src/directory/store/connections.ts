@@ -1,6 +1,6 @@
 // Stores provider accounts. Callers seal and open the credential.
 import { type Kysely, sql } from "kysely";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import { FILE_MANAGERS, type ManagedBy } from "./routes.ts";
 import type { ConnectionRow, Tables } from "../../storage/schema/tables.ts";
 
@@ -39,7 +39,7 @@ export async function listAllConnections(db: SystemHandle): Promise<readonly Con
 
 /** Connections that the file manages, or a start without one. */
 export async function listFileConnections(
-  tx: Transacting,
+  tx: DatabaseTransaction,
 ): Promise<readonly Pick<ConnectionRow, "scope" | "id" | "managed_by">[]> {
   return tx
     .selectFrom("connections")
@@ -59,7 +59,7 @@ export interface ConnectionFacts {
 }
 
 export async function putConnection(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { scope, id }: ConnectionName,
   facts: ConnectionFacts,
 ): Promise<void> {
@@ -73,7 +73,7 @@ export async function putConnection(
 }
 
 export async function setConnectionManager(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { scope, id }: ConnectionName,
   managedBy: ManagedBy,
 ): Promise<void> {
@@ -85,6 +85,6 @@ export async function setConnectionManager(
     .execute();
 }
 
-export async function deleteConnection(tx: Transacting, { scope, id }: ConnectionName): Promise<void> {
+export async function deleteConnection(tx: DatabaseTransaction, { scope, id }: ConnectionName): Promise<void> {
   await tx.deleteFrom("connections").where("scope", "=", scope).where("id", "=", id).execute();
 }

@@ -1,6 +1,6 @@
 // Stores API keys as the hashes of their secrets: finds them for their callers, and writes those of the configuration file.
 import { type Insertable, sql } from "kysely";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 /** A key with its workspace and app. */
@@ -54,7 +54,7 @@ type Keys = Insertable<Tables["api_keys"]>;
 type KeyIdentity = Pick<Keys, "id" | "secret_hash" | "prefix" | "last4">;
 
 export async function upsertKey(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   identity: KeyIdentity,
   columns: Omit<Keys, keyof KeyIdentity>,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function upsertKey(
 }
 
 /** Revokes keys with `managed_by` = `file` that the file no longer contains. */
-export async function revokeUnlistedKeys(tx: Transacting, listedHashes: readonly Buffer[]): Promise<void> {
+export async function revokeUnlistedKeys(tx: DatabaseTransaction, listedHashes: readonly Buffer[]): Promise<void> {
   const stale = tx
     .updateTable("api_keys")
     .set({ revoked_at: sql`patchbay_now()` })

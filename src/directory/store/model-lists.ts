@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import { z } from "zod";
 import { isSameData } from "../../lib/json/is-same-data.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export interface ListPlace {
@@ -32,7 +32,7 @@ export async function listModelLists(db: Pick<Kysely<Tables>, "selectFrom">): Pr
  * ended. Returns whether anything differs.
  */
 export async function putModelEnds(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   place: ListPlace,
   listed: ReadonlyMap<string, string | null>,
 ): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { KeyId } from "../../contract/ids.ts";
 import { MAX_TARGETS } from "../../contract/settings/route.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../../storage/schema/tables.ts";
 
@@ -47,7 +47,7 @@ export async function listAllRoutes(db: SystemHandle): Promise<readonly RouteRow
 
 /** Routes that the file manages, or a start without one. */
 export async function listFileRoutes(
-  tx: Transacting,
+  tx: DatabaseTransaction,
 ): Promise<readonly Pick<RouteRow, "scope" | "id" | "managed_by">[]> {
   return tx
     .selectFrom("routes")
@@ -115,7 +115,7 @@ export interface NewVersion {
 }
 
 /** Adds a draft, and creates the route with its first version. The caller holds the directory's lock. */
-export async function addRouteVersion(tx: Transacting, name: RouteName, draft: NewVersion): Promise<number> {
+export async function addRouteVersion(tx: DatabaseTransaction, name: RouteName, draft: NewVersion): Promise<number> {
   const { scope, id } = name;
   // Higher than every earlier version, including those of a deleted route with this name.
   const { last } = await tx
@@ -147,7 +147,11 @@ export async function addRouteVersion(tx: Transacting, name: RouteName, draft: N
 }
 
 /** Publishes a version from the commit on. The version published before becomes the target of a roll-back. */
-export async function publishRouteVersion(tx: Transacting, { scope, id }: RouteName, version: number): Promise<void> {
+export async function publishRouteVersion(
+  tx: DatabaseTransaction,
+  { scope, id }: RouteName,
+  version: number,
+): Promise<void> {
   await tx
     .updateTable("route_versions")
     .set({ published_at: sql`patchbay_now()` })
@@ -163,7 +167,11 @@ export async function publishRouteVersion(tx: Transacting, { scope, id }: RouteN
       and routes.scope = ${scope} and routes.id = ${id}`.execute(tx);
 }
 
-export async function setRouteManager(tx: Transacting, { scope, id }: RouteName, managedBy: ManagedBy): Promise<void> {
+export async function setRouteManager(
+  tx: DatabaseTransaction,
+  { scope, id }: RouteName,
+  managedBy: ManagedBy,
+): Promise<void> {
   await tx
     .updateTable("routes")
     .set({ managed_by: managedBy })
@@ -172,6 +180,6 @@ export async function setRouteManager(tx: Transacting, { scope, id }: RouteName,
     .execute();
 }
 
-export async function deleteRoute(tx: Transacting, { scope, id }: RouteName): Promise<void> {
+export async function deleteRoute(tx: DatabaseTransaction, { scope, id }: RouteName): Promise<void> {
   await tx.deleteFrom("routes").where("scope", "=", scope).where("id", "=", id).execute();
 }

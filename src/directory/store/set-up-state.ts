@@ -1,7 +1,7 @@
 // Reads everything that the configuration file can set, for a comparison before and after `patchbay apply`. Never contains a secret
 // [configuration.apply-no-secrets]: of credentials it has the last four characters and a digest.
 import { type RawBuilder, sql } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 
 export type SetUpState = ReadonlyMap<string, StateRow>;
 
@@ -33,7 +33,7 @@ const QUERIES: readonly RawBuilder<StateRow>[] = [
   sql`select 'audio_url_domains', ${SLUG}, null, array_to_string(domains, ' ') from audio_url_domains`,
 ];
 
-export async function readSetUpState(tx: Transacting): Promise<SetUpState> {
+export async function readSetUpState(tx: DatabaseTransaction): Promise<SetUpState> {
   const { rows } = await sql<StateRow>`${sql.join(QUERIES, sql` union all `)}`.execute(tx);
   return new Map(rows.map((row) => [`${row.kind} ${row.name}`, row]));
 }

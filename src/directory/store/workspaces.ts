@@ -1,10 +1,10 @@
 // Stores the workspaces and apps that the configuration file lists, and finds an app by its name.
 import { type AppId, brand, newId, type WorkspaceId } from "../../contract/ids.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 
 /** Without a plan the existing one stays. */
 export async function upsertWorkspace(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   slug: string,
   plan: { readonly plan?: string | null },
 ): Promise<WorkspaceId> {
@@ -25,7 +25,10 @@ export interface FileApp {
   readonly settings: string;
 }
 
-export async function upsertApp(tx: Transacting, { workspaceId, slug, name, settings }: FileApp): Promise<AppId> {
+export async function upsertApp(
+  tx: DatabaseTransaction,
+  { workspaceId, slug, name, settings }: FileApp,
+): Promise<AppId> {
   const row = await tx
     .insertInto("apps")
     .values({ id: newId("app"), workspace_id: workspaceId, slug, name, settings, managed_by: "file" })
@@ -54,20 +57,20 @@ export async function readAppByName(db: SystemHandle, name: string) {
 }
 
 /** Ids of the workspaces with `managed_by` = `file`. */
-export async function listFileWorkspaces(tx: Transacting): Promise<readonly { readonly id: string }[]> {
+export async function listFileWorkspaces(tx: DatabaseTransaction): Promise<readonly { readonly id: string }[]> {
   return tx.selectFrom("workspaces").select("id").where("managed_by", "=", "file").execute();
 }
 
 export async function listFileApps(
-  tx: Transacting,
+  tx: DatabaseTransaction,
 ): Promise<readonly { readonly id: string; readonly workspace_id: string }[]> {
   return tx.selectFrom("apps").select(["id", "workspace_id"]).where("managed_by", "=", "file").execute();
 }
 
-export async function unmanageWorkspace(tx: Transacting, id: string): Promise<void> {
+export async function unmanageWorkspace(tx: DatabaseTransaction, id: string): Promise<void> {
   await tx.updateTable("workspaces").set({ managed_by: "api" }).where("id", "=", id).execute();
 }
 
-export async function unmanageApp(tx: Transacting, id: string): Promise<void> {
+export async function unmanageApp(tx: DatabaseTransaction, id: string): Promise<void> {
   await tx.updateTable("apps").set({ managed_by: "api" }).where("id", "=", id).execute();
 }

@@ -16,7 +16,7 @@ import { pauseEndpoints } from "./pauses.ts";
 import { getProviderHealth } from "./provider-health.ts";
 import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
-import { sandboxFaultEndpoints } from "./sandbox-faults.ts";
+import { sandboxFaultEndpoints } from "./sandbox/sandbox-faults.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { getAllDeliveries, getWorkspaceDeliveries } from "./deliveries.ts";
 import { listAllJobs, listWorkspaceJobs } from "./jobs.ts";

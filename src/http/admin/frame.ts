@@ -19,7 +19,7 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
 import type { Endpoint, HandlerContext, Reply } from "../server/endpoint.ts";
-import type { SandboxLevers } from "./sandbox-levers.ts";
+import type { SandboxLevers } from "./sandbox/sandbox-levers.ts";
 import type { RequireAdmin } from "../endpoints/workspace-admin.ts";
 
 /** `requireAdmin` resolves the workspace of a path, for its administrators and the operator. */

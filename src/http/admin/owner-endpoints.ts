@@ -2,7 +2,7 @@
 // [admin.mirrored].
 import { PLATFORM_SCOPE, type SetUpActor } from "../../admin/set-up-scope.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { OwnerEndpoints } from "../../contract/admin/owner-endpoints.ts";
+import type { OwnerEndpoints } from "../../contract/endpoints/owner-endpoints.ts";
 import { createFaults } from "../body/validation-issues.ts";
 import { type Endpoint, type HandlerContext, principalOf, type Reply } from "../server/endpoint.ts";
 import { readKept } from "../body/read-fields.ts";

@@ -1,5 +1,5 @@
 // Translates OpenAI's chat completion requests and responses to and from this API's. Pure [compatible.completion].
-import { splitSignedId } from "../../contract/tool-call-signature.ts";
+import { splitSignedId } from "../../contract/chat/tool-call-signature.ts";
 import { type ToolCall } from "../../contract/chat/chat-parts.ts";
 import { type ChatAnswer } from "../../contract/chat/chat-answer.ts";
 import { type ChatFields } from "../../contract/chat/chat-request.ts";

@@ -1,7 +1,7 @@
 // Claims a job for a worker and writes its progress. A claim increments the attempt number, a fencing token that every later write checks together with
 // `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
 import { sql } from "kysely";
-import type { SystemHandle, SystemTransaction, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
 
 /** The job and attempt that a write belongs to. */
@@ -154,13 +154,13 @@ export async function postpone(db: SystemHandle, { id, attempt }: Fence, seconds
 }
 
 /** Wakes the parked jobs that the transaction can see after a pause was ended. Jobs that wait for another pause are parked again. */
-export async function wakeParkedJobs(tx: Transacting): Promise<void> {
+export async function wakeParkedJobs(tx: DatabaseTransaction): Promise<void> {
   await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'
     where ${isParked}`.execute(tx);
 }
 
 /** Wakes a cancelled job that is parked, because no worker would notice the cancellation. */
-export async function wakeCancelled(tx: Transacting, id: string): Promise<void> {
+export async function wakeCancelled(tx: DatabaseTransaction, id: string): Promise<void> {
   await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and ${isParked}`.execute(tx);
 }
 
@@ -182,7 +182,7 @@ export interface JobEnding {
 
 /** The row must be locked, and in a state from which this end is allowed. */
 export async function endRow(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { id, attempt }: Fence,
   ending: JobEnding,
 ): Promise<{ readonly finishedAt: Date; readonly expiresAt: Date }> {

@@ -2,7 +2,7 @@
 // [jobs.visibility].
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "../../storage/read-pieces.ts";
 import type { JobRow, Tables } from "../../storage/schema/tables.ts";
 
@@ -31,7 +31,7 @@ export interface NewJob {
 
 /** Returns the time of creation. */
 export async function insertJob(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { workspaceId, appId }: JobOwner,
   job: NewJob,
 ): Promise<{ readonly createdAt: Date; readonly deadlineAt: Date }> {
@@ -191,7 +191,7 @@ export async function listJobs(
 }
 
 /** Locks the row until the transaction ends. */
-export async function lockJob(tx: Transacting, owner: JobOwner, id: string): Promise<JobRow | null> {
+export async function lockJob(tx: DatabaseTransaction, owner: JobOwner, id: string): Promise<JobRow | null> {
   const row = await tx
     .selectFrom("jobs")
     .selectAll()
@@ -203,7 +203,7 @@ export async function lockJob(tx: Transacting, owner: JobOwner, id: string): Pro
   return row ?? null;
 }
 
-export async function requestCancel(tx: Transacting, owner: JobOwner, id: string): Promise<void> {
+export async function requestCancel(tx: DatabaseTransaction, owner: JobOwner, id: string): Promise<void> {
   await sql`update jobs set cancel_requested = true
     where id = ${id} and workspace_id = ${owner.workspaceId} and app_id = ${owner.appId} and status = 'processing'`.execute(
     tx,

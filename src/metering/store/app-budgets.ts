@@ -1,7 +1,7 @@
 // Lists, locks and deletes the budgets of one app. `upsert-budget.ts` creates and changes them.
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export type StoredBudget = Selectable<Tables["budgets"]>;
@@ -15,19 +15,19 @@ export interface OfPeriod extends OfApp {
   readonly period: StoredBudget["period"];
 }
 
-export async function listAppBudgets(tx: Transacting, app: OfApp): Promise<readonly StoredBudget[]> {
+export async function listAppBudgets(tx: DatabaseTransaction, app: OfApp): Promise<readonly StoredBudget[]> {
   return selectBudgets(tx, app).orderBy("period").execute();
 }
 
-export async function readAppBudget(tx: Transacting, app: OfPeriod): Promise<StoredBudget | undefined> {
+export async function readAppBudget(tx: DatabaseTransaction, app: OfPeriod): Promise<StoredBudget | undefined> {
   return selectBudgets(tx, app).where("period", "=", app.period).executeTakeFirst();
 }
 
-export async function lockAppBudget(tx: Transacting, app: OfPeriod): Promise<StoredBudget | undefined> {
+export async function lockAppBudget(tx: DatabaseTransaction, app: OfPeriod): Promise<StoredBudget | undefined> {
   return selectBudgets(tx, app).where("period", "=", app.period).forUpdate().executeTakeFirst();
 }
 
-function selectBudgets(tx: Transacting, { workspaceId, appId }: OfApp) {
+function selectBudgets(tx: DatabaseTransaction, { workspaceId, appId }: OfApp) {
   return tx
     .selectFrom("budgets")
     .selectAll()
@@ -36,13 +36,13 @@ function selectBudgets(tx: Transacting, { workspaceId, appId }: OfApp) {
     .where("kind", "=", sql<"budget">`'budget'`);
 }
 
-export async function deleteBudgetRow(tx: Transacting, workspaceId: WorkspaceId, id: string): Promise<void> {
+export async function deleteBudgetRow(tx: DatabaseTransaction, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
 }
 
 /** Deletes the app's budgets that the file gave it and no longer lists. */
 export async function deleteUnlistedBudgets(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   appId: string,
   listedIds: readonly string[],
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function deleteUnlistedBudgets(
 }
 
 /** Makes the budgets that the file gave an app editable through the API. */
-export async function unmanageBudgets(tx: Transacting, appId: string): Promise<void> {
+export async function unmanageBudgets(tx: DatabaseTransaction, appId: string): Promise<void> {
   await tx
     .updateTable("budgets")
     .set({ managed_by: "api" })

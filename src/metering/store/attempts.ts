@@ -1,7 +1,7 @@
 // Stores attempts. An attempt is open while its amounts are reserved, and is settled once [metering.settle-once].
 import { type RawBuilder, sql } from "kysely";
 import { PREPARED } from "../../storage/connection/prepared.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { BudgetState } from "../budget.ts";
 import type { Reservation, Settlement } from "../ledger-entries.ts";
 import { storePrice } from "../price.ts";
@@ -84,7 +84,7 @@ export interface SettledAttempts {
 
 /** Writes the outcomes, which locks the attempts, and then locks the budgets, each in id order. */
 export async function settleAttempts(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   items: readonly Settlement[],
   apps: readonly AppOf[],
 ): Promise<SettledAttempts> {
@@ -141,7 +141,7 @@ function openAttemptOf(row: Exclude<SettledRow, { readonly attempt_id: null }>):
 
 /** Locks open attempts that have been past their deadline for so long. Skips those that another transaction has locked. */
 export async function lockOverdueAttempts(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   graceSeconds: number,
   limit: number,
 ): Promise<readonly OpenAttempt[]> {
@@ -153,7 +153,7 @@ export async function lockOverdueAttempts(
 }
 
 /** Settles open attempts without a charge. Marks them, so that the operator can compare them with the provider's bill. */
-export async function settleAsUnknown(tx: Transacting, ids: readonly string[]): Promise<void> {
+export async function settleAsUnknown(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = 'unknown', unresolved = true,
       billable_audio_ms = 0, charge_nano_usd = 0
     where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) and state = 'open'`.execute(tx);

@@ -1,18 +1,18 @@
 // Stores the credits that the operator grants to workspaces, each grant at most once per idempotency key [budgets.credits-grant].
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type Grants = Tables["credit_grants"];
 
-export async function insertGrant(tx: Transacting, grant: Insertable<Grants>): Promise<void> {
+export async function insertGrant(tx: DatabaseTransaction, grant: Insertable<Grants>): Promise<void> {
   await tx.insertInto("credit_grants").values(grant).execute();
 }
 
 /** Undefined: no grant was made under this key. */
 export async function readGrant(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   keySha256: Buffer,
 ): Promise<Pick<Selectable<Grants>, "nano_usd" | "note"> | undefined> {
@@ -25,7 +25,7 @@ export async function readGrant(
 }
 
 /** The sum of the operator's credit grants in addition to the plan. Negative if more was taken back. */
-export async function readGranted(tx: Transacting, workspaceId: WorkspaceId): Promise<bigint> {
+export async function readGranted(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<bigint> {
   const { granted } = await tx
     .selectFrom("credit_grants")
     .select(sql<string>`coalesce(sum(nano_usd), 0)::text`.as("granted"))

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../../contract/ids.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { columnsBut, insertDeduplicated, type SharingRow, coarseTimestamp } from "../../storage/insert-deduplicated.ts";
 import type { TokenUsage } from "../ledger-entries.ts";
 
@@ -23,7 +23,7 @@ export interface LeasedAttempt extends SharingRow {
 
 /** Returns the attempts that were not in the table yet. Only they count. */
 export async function insertLeased(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   batch: readonly LeasedAttempt[],
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {

@@ -1,13 +1,13 @@
 // Stores what a workspace's plan grants (allowance and credits) as budgets of the whole workspace.
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import { readGranted } from "./credit-grants.ts";
 import { readPlan } from "./plans.ts";
 import { upsertBudget } from "./upsert-budget.ts";
 
 /** What was spent stays spent when the plan changes. A null `planId` means no plan and no credit check. False: there is no such plan. */
 export async function putPlanBudgets(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   planId: string | null,
 ): Promise<boolean> {

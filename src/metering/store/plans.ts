@@ -1,7 +1,7 @@
 // Stores plans, and reads which workspaces are on them.
 import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -10,7 +10,7 @@ export type PlanRow = Selectable<Tables["plans"]>;
 type NewPlan = Insertable<Tables["plans"]>;
 
 /** Undefined: there is a plan with this id already. */
-export async function insertPlan(tx: Transacting, plan: NewPlan): Promise<PlanRow | undefined> {
+export async function insertPlan(tx: DatabaseTransaction, plan: NewPlan): Promise<PlanRow | undefined> {
   return tx
     .insertInto("plans")
     .values(plan)
@@ -19,7 +19,7 @@ export async function insertPlan(tx: Transacting, plan: NewPlan): Promise<PlanRo
     .executeTakeFirst();
 }
 
-export async function upsertPlan(tx: Transacting, id: string, columns: Omit<NewPlan, "id">): Promise<void> {
+export async function upsertPlan(tx: DatabaseTransaction, id: string, columns: Omit<NewPlan, "id">): Promise<void> {
   await tx
     .insertInto("plans")
     .values({ id, ...columns })
@@ -37,7 +37,7 @@ export async function listPlanRows(
 }
 
 /** Ids of the plans with `managed_by` = `file`. */
-export async function listFilePlans(tx: Transacting): Promise<readonly string[]> {
+export async function listFilePlans(tx: DatabaseTransaction): Promise<readonly string[]> {
   const rows = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
   return rows.map(({ id }) => id);
 }
@@ -46,29 +46,33 @@ export async function readPlan(db: Handle, id: string): Promise<PlanRow | undefi
   return db.selectFrom("plans").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-export async function lockPlan(tx: Transacting, id: string): Promise<PlanRow | undefined> {
+export async function lockPlan(tx: DatabaseTransaction, id: string): Promise<PlanRow | undefined> {
   return tx.selectFrom("plans").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-export async function updatePlan(tx: Transacting, id: string, columns: Updateable<Tables["plans"]>): Promise<PlanRow> {
+export async function updatePlan(
+  tx: DatabaseTransaction,
+  id: string,
+  columns: Updateable<Tables["plans"]>,
+): Promise<PlanRow> {
   return tx.updateTable("plans").set(columns).where("id", "=", id).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function unmanagePlan(tx: Transacting, id: string): Promise<void> {
+export async function unmanagePlan(tx: DatabaseTransaction, id: string): Promise<void> {
   await tx.updateTable("plans").set({ managed_by: "api" }).where("id", "=", id).execute();
 }
 
-export async function deletePlanRow(tx: Transacting, id: string): Promise<void> {
+export async function deletePlanRow(tx: DatabaseTransaction, id: string): Promise<void> {
   await tx.deleteFrom("plans").where("id", "=", id).execute();
 }
 
 /** Ids of the workspaces on a plan, in order. */
-export async function listWorkspacesOnPlan(tx: Transacting, plan: string): Promise<readonly string[]> {
+export async function listWorkspacesOnPlan(tx: DatabaseTransaction, plan: string): Promise<readonly string[]> {
   const rows = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).orderBy("id").execute();
   return rows.map(({ id }) => id);
 }
 
-export async function isPlanInUse(tx: Transacting, plan: string): Promise<boolean> {
+export async function isPlanInUse(tx: DatabaseTransaction, plan: string): Promise<boolean> {
   const workspace = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();
   return workspace !== undefined;
 }
@@ -84,7 +88,10 @@ export async function readPlanOf(db: Handle, workspaceId: WorkspaceId): Promise<
 }
 
 /** The same, and locks the workspace. Undefined: there is no such workspace. */
-export async function lockPlanOf(tx: Transacting, workspaceId: WorkspaceId): Promise<string | null | undefined> {
+export async function lockPlanOf(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+): Promise<string | null | undefined> {
   const workspace = await tx
     .selectFrom("workspaces")
     .select("plan")
@@ -95,7 +102,7 @@ export async function lockPlanOf(tx: Transacting, workspaceId: WorkspaceId): Pro
 }
 
 /** A workspace's plan with its terms, which are null without a plan, and the time by the database's clock. Undefined: there is no such workspace. */
-export async function readPlanTerms(tx: Transacting, workspaceId: WorkspaceId) {
+export async function readPlanTerms(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
   return tx
     .selectFrom("workspaces as workspace")
     .leftJoin("plans as plan", "plan.id", "workspace.plan")

@@ -1,6 +1,6 @@
 // Stores the operator's prices, which replace built-in ones.
 import type { Kysely, Selectable } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type PriceName = Pick<PriceRow, "provider" | "model">;
@@ -11,7 +11,11 @@ export async function listPrices(db: Kysely<Tables>): Promise<readonly PriceRow[
 }
 
 /** `definition` is JSON. */
-export async function upsertPrice(tx: Transacting, { provider, model }: PriceName, definition: string): Promise<void> {
+export async function upsertPrice(
+  tx: DatabaseTransaction,
+  { provider, model }: PriceName,
+  definition: string,
+): Promise<void> {
   await tx
     .insertInto("prices")
     .values({ provider, model, definition })
@@ -19,6 +23,6 @@ export async function upsertPrice(tx: Transacting, { provider, model }: PriceNam
     .execute();
 }
 
-export async function deletePrice(tx: Transacting, { provider, model }: PriceName): Promise<void> {
+export async function deletePrice(tx: DatabaseTransaction, { provider, model }: PriceName): Promise<void> {
   await tx.deleteFrom("prices").where("provider", "=", provider).where("model", "=", model).execute();
 }

@@ -1,13 +1,13 @@
 // Creates or updates a budget, set through the API, by a plan or by the configuration file. If a deleted budget is recreated before calls that had reserved
 // in it are settled, it counts their reservations from its start, because their settlement will release them [metering.budget-recreated].
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 type Budgets = Tables["budgets"];
 
 export async function upsertBudget(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   budget: Insertable<Budgets>,
   changes: Updateable<Budgets>,
 ): Promise<Selectable<Budgets>> {
@@ -24,7 +24,7 @@ export async function upsertBudget(
 }
 
 async function countReserved(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { id, workspace_id: workspaceId }: Pick<Selectable<Budgets>, "id" | "workspace_id">,
 ): Promise<void> {
   const isOpen = sql`state = 'open' and workspace_id = ${workspaceId} and windows @> ${JSON.stringify([{ budget_id: id }])}::jsonb`;

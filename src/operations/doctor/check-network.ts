@@ -5,7 +5,7 @@ import { needsCredential } from "../../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../../lib/loopback-host.ts";
 import { listenProblem } from "../../http/server/check-port.ts";
 import { regionalHost } from "../../providers/data-policy/regional-hosts.ts";
-import { isEngineInstalled } from "../../providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../providers/local/engine/engine-installed.ts";
 import { ENGINE_COMMAND } from "../../providers/local/local-models.ts";
 import { chatProviders, providers } from "../../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";

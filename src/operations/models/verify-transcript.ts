@@ -21,7 +21,7 @@ import { MANIFEST } from "../../local-models/manifest.ts";
 import { listInstalled } from "../../local-models/model-store.ts";
 import { verifyModel } from "../../local-models/verify-model.ts";
 import { demonstrationDirectory, readDemonstration } from "../../providers/local/demonstration.ts";
-import { isEngineInstalled } from "../../providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../providers/local/engine/engine-installed.ts";
 import { ENGINE_COMMAND } from "../../providers/local/local-models.ts";
 import { decodeAgain, type DecodedAgain, measureRecording } from "./decode-again.ts";
 import { type ModelSources, modelSettings } from "./model-command.ts";

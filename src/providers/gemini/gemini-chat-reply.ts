@@ -1,6 +1,6 @@
 // Parses Gemini's chat replies: whole ones, and streams of fragments with the shape of a whole one.
 import { z } from "zod";
-import { signedId } from "../../contract/tool-call-signature.ts";
+import { signedId } from "../../contract/chat/tool-call-signature.ts";
 import type { ChatEvent, ChatResult, ChatToolCall, ChatUsage } from "../chat/chat-provider.ts";
 import { answeredBy, modelField } from "../answered-model.ts";
 import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";

@@ -1,6 +1,6 @@
 // The adapter of Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
-import { splitSignedId } from "../../contract/tool-call-signature.ts";
+import { splitSignedId } from "../../contract/chat/tool-call-signature.ts";
 import type { ChatFeature } from "../../contract/features.ts";
 import { accountProbe, modelsIn } from "../account-probe.ts";
 import { isSameModel, MODEL_NAMES } from "../answered-model.ts";

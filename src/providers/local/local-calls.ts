@@ -1,6 +1,6 @@
 // What the adapter of `kind: local` can do on this machine (`Io.local`), already bound to one call's signal and deadline.
 import type { InstalledModel } from "../../local-models/installed-model.ts";
-import type { EngineResult, SpeakerTurn } from "./engine-protocol.ts";
+import type { EngineResult, SpeakerTurn } from "./engine/engine-protocol.ts";
 
 export interface LocalCalls {
   state(): Promise<LocalState>;

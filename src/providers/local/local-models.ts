@@ -4,7 +4,7 @@ import type { ModelSpec } from "../../local-models/model-spec.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import type { CataloguedSpeechModel, FeatureSupport, SpeechModel } from "../provider.ts";
 import { BUNDLED_SAMPLE, DEMONSTRATION, DEMONSTRATION_NOTICE } from "./demonstration.ts";
-import { speakerModels } from "./engine-config-of.ts";
+import { speakerModels } from "./engine/engine-config-of.ts";
 import type { LocalState } from "./local-calls.ts";
 
 export const ENGINE_COMMAND = "npm install sherpa-onnx-node@1.13.8";

@@ -3,9 +3,9 @@ import type { InstalledModel } from "../../local-models/installed-model.ts";
 import { ProviderError } from "../io.ts";
 import { abortOf } from "./abort-of.ts";
 import type { Admission } from "./capacity.ts";
-import { type CallTerms, EngineFailure, type EngineProcess } from "./engine-process.ts";
-import type { EngineResult, EngineValue, SpeakerTurn } from "./engine-protocol.ts";
-import type { Engine } from "./engine.ts";
+import { type CallTerms, EngineFailure, type EngineProcess } from "./engine/engine-process.ts";
+import type { EngineResult, EngineValue, SpeakerTurn } from "./engine/engine-protocol.ts";
+import type { Engine } from "./engine/engine.ts";
 import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
 
 export interface SessionTerms {

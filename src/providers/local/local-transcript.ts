@@ -2,7 +2,7 @@
 // [local.speakers]. Pure.
 import { joinWords } from "../../lib/text/join-words.ts";
 import type { ProviderSegment, ProviderWord } from "../provider.ts";
-import type { SpeakerTurn } from "./engine-protocol.ts";
+import type { SpeakerTurn } from "./engine/engine-protocol.ts";
 import type { LocalWord } from "./local-words.ts";
 
 /** One recognised piece. Times of words are relative to it. */

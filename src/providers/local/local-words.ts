@@ -1,6 +1,6 @@
 // Makes words with times and confidence of what the engine returns for one piece [local.words] [local.confidence]. Pure.
 import { type Activity, FRAME_SECONDS } from "./cut-at-silences.ts";
-import type { EngineResult } from "./engine-protocol.ts";
+import type { EngineResult } from "./engine/engine-protocol.ts";
 
 export interface LocalWord {
   readonly text: string;

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { InstalledModel } from "../../local-models/installed-model.ts";
 import { ProviderError } from "../io.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "./engine/engine.ts";
 
 /** A process without its weights: Node, the engine, and its buffers for a piece of 30 s (235 MB measured with a model of 3 MB). */
 const BASE_BYTES = 256 * 1_048_576;

@@ -4,7 +4,7 @@ import { ProviderError, type Io, type StreamingIo } from "../io.ts";
 import type { RawTranscript, SpeechAudio, SpeechEvent, SpeechPlan } from "../provider.ts";
 import type { ReceivedModel } from "../receipt.ts";
 import { cutAtSilences, type Piece, RECORDING_CUTS, UTTERANCE_CUTS } from "./cut-at-silences.ts";
-import type { EngineResult, SpeakerTurn } from "./engine-protocol.ts";
+import type { EngineResult, SpeakerTurn } from "./engine/engine-protocol.ts";
 import { abortOf } from "./abort-of.ts";
 import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
 import { type HeardPiece, segmentsOf } from "./local-transcript.ts";

@@ -1,8 +1,8 @@
 // Loads an installed model into a process of its own and recognises a second of silence with it, for `patchbay models verify` [local.tried].
 import type { InstalledModel } from "../../local-models/installed-model.ts";
-import { engineConfigOf } from "./engine-config-of.ts";
-import { isEngineInstalled } from "./engine-installed.ts";
-import { EngineFailure, startEngine } from "./engine-process.ts";
+import { engineConfigOf } from "./engine/engine-config-of.ts";
+import { isEngineInstalled } from "./engine/engine-installed.ts";
+import { EngineFailure, startEngine } from "./engine/engine-process.ts";
 
 const TERMS = { silenceMs: 120_000, limitMs: 300_000 };
 const RATE = 16_000;

@@ -1,5 +1,5 @@
 // Ends work when a call's signal aborts: waiting at once, and an operation of the engine by its process [local.hang-up].
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineProcess } from "./engine/engine-process.ts";
 
 /** After a hang-up the running operation has this long to end before its process is killed. */
 export const ABORT_GRACE_MS = 150;

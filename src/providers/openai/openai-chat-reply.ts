@@ -1,7 +1,7 @@
 // Parses OpenAI's chat replies, whole and streamed, including the variants of compatible servers: content as parts, arguments as objects, calls without an
 // index, usage in unusual places.
 import { z } from "zod";
-import { signedId } from "../../contract/tool-call-signature.ts";
+import { signedId } from "../../contract/chat/tool-call-signature.ts";
 import type {
   ChatEvent,
   ChatFinishReason,

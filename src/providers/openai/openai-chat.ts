@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isSameModel, MODEL_NAMES } from "../answered-model.ts";
 import { ignoredHistory, outputCap, samplingOf, unmetChatFeatures } from "../chat/unmet-chat-features.ts";
 import { OPENAI_CHAT_MODELS } from "./openai-chat-models.ts";
-import { splitSignedId } from "../../contract/tool-call-signature.ts";
+import { splitSignedId } from "../../contract/chat/tool-call-signature.ts";
 import { REASONING_EFFORTS } from "../../contract/features.ts";
 import type {
   ChatMessage,

@@ -1,6 +1,6 @@
 // Selects what an OpenAI-compatible target is sent of earlier answers: signatures of tool calls, and which history fields count as sent.
 import { createHash } from "node:crypto";
-import { splitSignedId } from "../../contract/tool-call-signature.ts";
+import { splitSignedId } from "../../contract/chat/tool-call-signature.ts";
 import type { HistoryField } from "../../contract/chat/chat-history.ts";
 import type { ChatRequest, ChatTarget, ChatToolCall } from "../chat/chat-provider.ts";
 import type { ChatDialect } from "./openai-chat-dialects.ts";

@@ -16,7 +16,7 @@ import {
   type Database,
   type SystemAccess,
   systemAccess,
-  type Transacting,
+  type DatabaseTransaction,
 } from "../database.ts";
 
 export interface DatabaseOptions {
@@ -142,7 +142,11 @@ export async function prepareDatabase(
 }
 
 /** Lasts until the transaction ends, whether it commits or not. */
-export async function bindToWorkspace(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
+export async function bindToWorkspace(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+  role: TenantRole,
+): Promise<void> {
   const binding = sql`set_config('patchbay.workspace', ${workspaceId}, true)`;
   await (role === null ? sql`select ${binding}` : sql`select ${binding}, set_config('role', ${role}, true)`).execute(
     tx,

@@ -2,7 +2,7 @@
 // wraps data keys, so that a rotation rewrites only those [tenancy.rotate].
 import { randomBytes } from "node:crypto";
 import type { Kysely } from "kysely";
-import type { Transacting } from "../database.ts";
+import type { DatabaseTransaction } from "../database.ts";
 import { decrypt, encrypt, type Seal, type SealPlace } from "./seal.ts";
 import type { SecretPlace } from "./secret-places.ts";
 import type { Tables } from "../schema/tables.ts";
@@ -49,7 +49,12 @@ export async function readDataKeys(
 }
 
 /** Seals with the newest data key of the place's owner, and creates the first one if there is none. */
-export async function sealSecret(tx: Transacting, ring: Seal, place: SecretPlace, secret: string): Promise<Buffer> {
+export async function sealSecret(
+  tx: DatabaseTransaction,
+  ring: Seal,
+  place: SecretPlace,
+  secret: string,
+): Promise<Buffer> {
   const { version, key } = (await newestKey(tx, ring, place.scope)) ?? (await createKey(tx, ring, place.scope));
   const head = Buffer.alloc(HEAD_BYTES, FORM);
   head.writeUInt16BE(version, 1);
@@ -70,7 +75,7 @@ interface DataKey {
   readonly key: Buffer;
 }
 
-async function newestKey(tx: Transacting, ring: Seal, scope: string): Promise<DataKey | null> {
+async function newestKey(tx: DatabaseTransaction, ring: Seal, scope: string): Promise<DataKey | null> {
   const row = await tx
     .selectFrom("data_keys")
     .select(["version", "wrapped"])
@@ -83,7 +88,7 @@ async function newestKey(tx: Transacting, ring: Seal, scope: string): Promise<Da
 }
 
 /** Concurrent calls wait for the first and use its key. Not cached, because the transaction may roll back. */
-async function createKey(tx: Transacting, ring: Seal, scope: string): Promise<DataKey> {
+async function createKey(tx: DatabaseTransaction, ring: Seal, scope: string): Promise<DataKey> {
   const key = randomBytes(KEY_BYTES);
   await tx
     .insertInto("data_keys")

@@ -3,7 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { brand, type AppId, type DeliveryId, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
 import type { EventStatus } from "../../contract/webhook.ts";
-import type { SystemHandle, SystemTransaction, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
@@ -26,7 +26,7 @@ export interface NewDelivery {
 }
 
 /** False: the event has a delivery already. */
-export async function insertDelivery(tx: Transacting, delivery: NewDelivery): Promise<boolean> {
+export async function insertDelivery(tx: DatabaseTransaction, delivery: NewDelivery): Promise<boolean> {
   const inserted = await tx
     .insertInto("webhook_deliveries")
     .values({
@@ -46,7 +46,7 @@ export async function insertDelivery(tx: Transacting, delivery: NewDelivery): Pr
 }
 
 export async function insertTestDelivery(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { id, workspaceId, eventId, jobId }: Pick<NewDelivery, "id" | "workspaceId" | "eventId" | "jobId">,
 ): Promise<void> {
   await tx
@@ -64,7 +64,7 @@ export async function insertTestDelivery(
     .execute();
 }
 
-export async function isTestClaimed(tx: Transacting, workspaceId: WorkspaceId): Promise<boolean> {
+export async function isTestClaimed(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<boolean> {
   const running = await tx
     .selectFrom("webhook_deliveries")
     .select("id")
@@ -77,7 +77,7 @@ export async function isTestClaimed(tx: Transacting, workspaceId: WorkspaceId): 
 
 /** Undefined: the delivery has ended, or is due under a later turn. */
 export async function lockPendingDelivery(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { workspaceId, deliveryId, turn }: DeliveryTurn,
 ): Promise<(DeliveryRow & { readonly is_claimed: boolean }) | undefined> {
   return tx
@@ -93,7 +93,7 @@ export async function lockPendingDelivery(
 }
 
 /** Claims a delivery that the caller has locked. */
-export async function setClaim(tx: Transacting, id: DeliveryId, seconds: number): Promise<void> {
+export async function setClaim(tx: DatabaseTransaction, id: DeliveryId, seconds: number): Promise<void> {
   await tx
     .updateTable("webhook_deliveries")
     .set({ claimed_until: sql<Date>`patchbay_now() + make_interval(secs => ${seconds})` })
@@ -101,7 +101,10 @@ export async function setClaim(tx: Transacting, id: DeliveryId, seconds: number)
     .execute();
 }
 
-export async function clearClaim(tx: Transacting, { workspaceId, deliveryId, turn }: DeliveryTurn): Promise<void> {
+export async function clearClaim(
+  tx: DatabaseTransaction,
+  { workspaceId, deliveryId, turn }: DeliveryTurn,
+): Promise<void> {
   await tx
     .updateTable("webhook_deliveries")
     .set({ claimed_until: null })
@@ -111,7 +114,7 @@ export async function clearClaim(tx: Transacting, { workspaceId, deliveryId, tur
     .execute();
 }
 
-export async function countClaimed(tx: Transacting, workspaceId: WorkspaceId): Promise<number> {
+export async function countClaimed(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<number> {
   const { count } = await tx
     .selectFrom("webhook_deliveries")
     .select((column) => column.fn.countAll<bigint>().as("count"))
@@ -123,7 +126,7 @@ export async function countClaimed(tx: Transacting, workspaceId: WorkspaceId): P
 
 /** Counts an attempt and releases its claim. Undefined: the delivery was purged meanwhile. */
 export async function countAttempt(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { deliveryId, turn }: DeliveryTurn,
   eventId: string,
 ): Promise<Pick<DeliveryRow, "turn" | "state" | "attempts_made" | "attempts_total"> | undefined> {
@@ -142,7 +145,11 @@ export async function countAttempt(
 }
 
 /** Null `endedBy`: it was delivered. */
-export async function endDelivery(tx: Transacting, id: DeliveryId, endedBy: DeliveryRow["ended_by"]): Promise<void> {
+export async function endDelivery(
+  tx: DatabaseTransaction,
+  id: DeliveryId,
+  endedBy: DeliveryRow["ended_by"],
+): Promise<void> {
   await tx
     .updateTable("webhook_deliveries")
     .set({
@@ -157,7 +164,7 @@ export async function endDelivery(tx: Transacting, id: DeliveryId, endedBy: Deli
 }
 
 export async function scheduleAttempt(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { deliveryId, turn }: DeliveryTurn,
   delaySeconds: number,
 ): Promise<void> {
@@ -170,7 +177,7 @@ export async function scheduleAttempt(
 
 /** Begins a new series of attempts. Undefined: there is no such delivery. */
 export async function restartDelivery(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   id: DeliveryId,
 ): Promise<Pick<DeliveryRow, "turn" | "event_id"> | undefined> {

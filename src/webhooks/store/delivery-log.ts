@@ -2,7 +2,7 @@
 import { type Selectable, sql } from "kysely";
 import { type DeliveryId, newId, type WorkspaceId } from "../../contract/ids.ts";
 import type { AttemptOutcome, DeliveryState } from "../../contract/webhook.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 import type { DeliveryRow, DeliveryTurn } from "./deliveries.ts";
@@ -32,7 +32,7 @@ export async function listDeliveryRows(
 }
 
 export async function readDelivery(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   id: DeliveryId,
 ): Promise<DeliveryRow | undefined> {
@@ -76,7 +76,7 @@ export interface NewAttempt {
 }
 
 export async function insertAttempt(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { workspaceId, deliveryId }: DeliveryTurn,
   attempt: NewAttempt,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { type AppId, brand, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
 import type { EventStatus } from "../../contract/webhook.ts";
-import type { Transacting } from "../../storage/database.ts";
+import type { DatabaseTransaction } from "../../storage/database.ts";
 
 export interface TerminalEvent {
   readonly id: EventId;
@@ -15,9 +15,9 @@ export interface TerminalEvent {
 }
 
 /** Called in the transaction that ends the job, after its event is written. Must use only `tx`. */
-export type OnTerminal = (tx: Transacting, event: TerminalEvent) => Promise<void>;
+export type OnTerminal = (tx: DatabaseTransaction, event: TerminalEvent) => Promise<void>;
 
-export async function insertWebhookEvent(tx: Transacting, event: TerminalEvent): Promise<void> {
+export async function insertWebhookEvent(tx: DatabaseTransaction, event: TerminalEvent): Promise<void> {
   await sql`insert into webhook_events (id, workspace_id, app_id, job_id, type, status, occurred_at)
     values (${event.id}, ${event.workspaceId}, ${event.appId}, ${event.jobId}, ${event.type}, ${event.status}, ${event.occurredAt})`.execute(
     tx,
@@ -25,7 +25,11 @@ export async function insertWebhookEvent(tx: Transacting, event: TerminalEvent):
 }
 
 /** The time of an event. Now, if the workspace has no such event. */
-export async function readEventTime(tx: Transacting, workspaceId: WorkspaceId, id: string | null): Promise<Date> {
+export async function readEventTime(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+  id: string | null,
+): Promise<Date> {
   const { rows } = await sql<{ at: Date }>`
     select coalesce((select occurred_at from webhook_events where id = ${id} and workspace_id = ${workspaceId}), patchbay_now()) as at`.execute(
     tx,
@@ -45,7 +49,7 @@ export type EventsAfter = Pick<EventRow, "id" | "occurred_at"> | { readonly time
 
 /** Oldest first. */
 export async function listEvents(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   after: EventsAfter,
   limit: number,

@@ -1,7 +1,7 @@
 // Stores a workspace's webhook and the health of its receiver. Callers seal and open the address and the secrets.
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { SystemHandle, Transacting } from "../../storage/database.ts";
+import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
@@ -12,15 +12,21 @@ export interface CurrentWebhook extends WebhookRow {
 }
 
 /** Every writer locks this row first, so that configuration, attempts and redeliveries of one webhook are serialised. */
-export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+export async function lockWebhook(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+): Promise<CurrentWebhook | undefined> {
   return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
 }
 
-export async function readWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+export async function readWebhook(
+  tx: DatabaseTransaction,
+  workspaceId: WorkspaceId,
+): Promise<CurrentWebhook | undefined> {
   return webhookOf(tx, workspaceId).executeTakeFirst();
 }
 
-function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
+function webhookOf(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
   return tx
     .selectFrom("webhooks")
     .selectAll()
@@ -30,7 +36,7 @@ function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
 
 /** Undefined: the workspace has no webhook, or it is disabled. */
 export async function readEnabledWebhook(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
 ): Promise<Pick<WebhookRow, "failing_since"> | undefined> {
   return tx
@@ -56,7 +62,7 @@ export interface SealedSecret {
 
 /** Undefined: the workspace has a webhook already. */
 export async function insertWebhook(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   { workspaceId, sealedUrl, enabled, secret }: NewWebhook,
 ): Promise<WebhookRow | undefined> {
   return tx
@@ -86,7 +92,7 @@ export interface WebhookChange {
 }
 
 export async function updateWebhook(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: WorkspaceId,
   { sealedUrl, enabled, secret, previousSecret, resetsFailing, disabled }: WebhookChange,
 ): Promise<WebhookRow> {
@@ -124,13 +130,13 @@ function disabledColumns(change: WebhookChange["disabled"]) {
 }
 
 /** The receiver works again. */
-export async function clearFailing(tx: Transacting, workspaceId: string): Promise<void> {
+export async function clearFailing(tx: DatabaseTransaction, workspaceId: string): Promise<void> {
   await tx.updateTable("webhooks").where("workspace_id", "=", workspaceId).set({ failing_since: null }).execute();
 }
 
 /** Records a failure. Returns the start of the uninterrupted failures, and whether they have lasted for so many days. */
 export async function markFailing(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: string,
   maxDays: number,
 ): Promise<{ readonly since: Date | null; readonly isOver: boolean }> {
@@ -146,7 +152,7 @@ export async function markFailing(
 }
 
 export async function disableWebhook(
-  tx: Transacting,
+  tx: DatabaseTransaction,
   workspaceId: string,
   reason: "gone" | "failing",
 ): Promise<WebhookRow> {
@@ -162,7 +168,7 @@ export async function disableWebhook(
     .executeTakeFirstOrThrow();
 }
 
-export async function deleteWebhookRow(tx: Transacting, workspaceId: WorkspaceId): Promise<void> {
+export async function deleteWebhookRow(tx: DatabaseTransaction, workspaceId: WorkspaceId): Promise<void> {
   await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
 }
 

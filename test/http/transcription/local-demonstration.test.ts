@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { packageRoot, samplePath } from "../../../src/cli/package-root.ts";
-import { isEngineInstalled } from "../../../src/providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../../src/providers/local/engine/engine-installed.ts";
 import { envelopeOf, postForm } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";

@@ -1,7 +1,7 @@
 // Recognisers with the real engine for tests.
 import type { TestContext } from "node:test";
 import type { InstalledModel } from "../../../src/local-models/installed-model.ts";
-import { type EngineProcess, startEngine } from "../../../src/providers/local/engine-process.ts";
+import { type EngineProcess, startEngine } from "../../../src/providers/local/engine/engine-process.ts";
 import {
   createRecognisers,
   type RecogniserOptions,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/providers/local/recognisers.ts";
 import type { SessionTerms } from "../../../src/providers/local/local-session.ts";
 import type { LocalSession } from "../../../src/providers/local/local-calls.ts";
-import { isEngineInstalled } from "../../../src/providers/local/engine-installed.ts";
+import { isEngineInstalled } from "../../../src/providers/local/engine/engine-installed.ts";
 import { type Spoken, WORDS, wordsModel } from "../../harness/local-model.ts";
 
 /** The engine is an optional dependency. Its tests say loudly that they are skipped without it. */

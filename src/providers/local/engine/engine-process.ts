@@ -1,7 +1,7 @@
 // One child process with one model loaded. A crash of native code, or of its memory, ends the child and never this process (docs/decisions/0048).
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { threadUrl } from "../../lib/thread-url.ts";
+import { threadUrl } from "../../../lib/thread-url.ts";
 import {
   type EngineFault,
   type EngineOrder,

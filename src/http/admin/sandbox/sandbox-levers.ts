@@ -1,5 +1,5 @@
 // The interface to fault injection in this process's sandbox, which simulates the providers.
-import type { SandboxFault } from "../../contract/admin/sandbox-faults.ts";
+import type { SandboxFault } from "../../../contract/admin/sandbox-faults.ts";
 
 export interface SandboxLevers {
   readonly read: () => readonly SandboxFault[];

@@ -1,7 +1,7 @@
 // Turns one declaration into the three endpoints of objects that are shared or belong to a workspace, such as connections and routes: for the operator, for
 // the operator on behalf of a workspace, and for its administrators [admin.mirrored].
-import { type EndpointTemplate, type WorkspaceEndpoints, mirrorForOperator, operatorEndpoint } from "./admin.ts";
-import type { EndpointContract } from "../endpoints/endpoint.ts";
+import { type EndpointTemplate, type WorkspaceEndpoints, mirrorForOperator, operatorEndpoint } from "../admin/admin.ts";
+import type { EndpointContract } from "./endpoint.ts";
 
 export interface OwnerEndpoints extends WorkspaceEndpoints {
   readonly platform: EndpointContract;

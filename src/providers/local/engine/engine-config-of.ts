@@ -1,6 +1,6 @@
 // Translates an installed model to the configuration of the engine [local.engines]. Pure.
-import { type InstalledModel, modelPath } from "../../local-models/installed-model.ts";
-import type { TransducerFiles } from "../../local-models/model-spec.ts";
+import { type InstalledModel, modelPath } from "../../../local-models/installed-model.ts";
+import type { TransducerFiles } from "../../../local-models/model-spec.ts";
 import type { EngineConfig } from "./engine-config.ts";
 
 const FEATURE_DIMENSIONS = 80;

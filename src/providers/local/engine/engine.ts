@@ -1,15 +1,15 @@
 // One model on this machine: its process, which is started by the first operation and stopped when idle, and its queue. One operation runs at a time
 // [local.process].
 import type { Logger } from "pino";
-import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
-import type { InstalledModel } from "../../local-models/installed-model.ts";
-import { ProviderError } from "../io.ts";
-import { abortOf } from "./abort-of.ts";
-import { type Capacity, createCapacity } from "./capacity.ts";
-import type { FileCheck } from "./check-files.ts";
+import { createKeyedSemaphore } from "../../../lib/concurrency/keyed-semaphore.ts";
+import type { InstalledModel } from "../../../local-models/installed-model.ts";
+import { ProviderError } from "../../io.ts";
+import { abortOf } from "../abort-of.ts";
+import { type Capacity, createCapacity } from "../capacity.ts";
+import type { FileCheck } from "../check-files.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import { type CallTerms, EngineFailure, type EngineProcess } from "./engine-process.ts";
-import { killedOnAbort, unlessAborted } from "./until-aborted.ts";
+import { killedOnAbort, unlessAborted } from "../until-aborted.ts";
 
 export interface EngineSpec {
   readonly name: string;

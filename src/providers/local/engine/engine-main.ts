@@ -19,7 +19,7 @@ import {
   sherpaTurns,
   type SpeakerDiarization,
 } from "./sherpa.ts";
-import { threadUrl } from "../../lib/thread-url.ts";
+import { threadUrl } from "../../../lib/thread-url.ts";
 
 type Loaded =
   | { readonly kind: "offline"; readonly recognizer: OfflineRecognizer }
