@@ -33,6 +33,7 @@ try {
   const first = await start();
   await loadPage("/playground", "captions/vtt.js");
   await loadPage("/console", "page/element.js");
+  await loadPage("/docs", "/web/ui/html.js");
   run("npx", ["patchbay-gateway", "console"], directory);
   run("npx", ["patchbay-gateway", "transcribe", "--sample", "--url", ORIGIN], directory);
   // Kills the launcher and its gateway at once, like a power cut.
@@ -65,7 +66,7 @@ function run(command: string, args: readonly string[], cwd: string, more: Readon
 async function loadPage(path: string, shared: string): Promise<void> {
   const page = await textAt(path);
   const main = /<script type="module" src="([^"]+)"/u.exec(page)?.[1] ?? "";
-  const modules = [await textAt(main), await textAt(`${path}/${shared}`)];
+  const modules = [await textAt(main), await textAt(shared.startsWith("/") ? shared : `${path}/${shared}`)];
   if (!modules.every((text) => text.includes("import ") || text.includes("export ")))
     throw new Error(`the modules of ${path} are not what was built: ${main}`);
   console.log(`tarball: ${path} is served, from ${main} on`);
