@@ -59,7 +59,8 @@ function wrongPaths(operation: Operation, good: Request, draw: Drawn): readonly 
     path.replace(/[a-z]/u, (letter) => letter.toUpperCase()),
     path.replace(/[a-z]/u, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
     `${path}/../x`,
-  ];
+    // "/" has no letter to change, and "/docs/" is an address of its own.
+  ].filter((each) => each !== path && each !== "/docs/");
   const target = `${draw(fc.constantFrom(...elsewhere))}${query === undefined ? "" : `?${query}`}`;
   const hasHead = operation.method === "GET" && 200 in operation.responses;
   return [

@@ -31,12 +31,12 @@ test("api.openapi: the endpoints of OpenAPI are exactly those the server answers
 });
 
 test("errors.path-hint: a path that leads nowhere gets the nearest path, and where all of them are listed", async () => {
-  const where = "GET /docs lists all endpoints.";
+  const where = "GET /docs/api lists all endpoints.";
   for (const [path, hint] of [
     ["/v1/transcriptions", `Did you mean /v1/transcription? ${where}`],
     ["/audio/transcriptions?x=1", `Did you mean /v1/audio/transcriptions? ${where}`],
     ["/chat/completions", `Did you mean /v1/chat/completions? ${where}`],
-    ["/", where],
+    ["/elsewhere", where],
     ["/v1/transcription/jobs/job_1/result", where],
     ["/admin/v1/workspaces", where],
   ] as const) {

@@ -38,7 +38,7 @@ export type NowhereHint = (target: string) => string;
  */
 export function notFoundHint(contracts: readonly EndpointContract[]): NowhereHint {
   const paths = [...new Set(contracts.map(({ path }) => path))].filter((path) => !path.includes(":"));
-  const list = ["/docs", "/openapi.json"].find((path) => paths.includes(path));
+  const list = paths.includes("/docs") ? "/docs/api" : paths.find((path) => path === "/openapi.json");
   const listHint = list === undefined ? "" : ` GET ${list} lists all endpoints.`;
   const similarPath = (path: string): string | undefined =>
     paths.find((each) => each === `/v1${path}`) ??
