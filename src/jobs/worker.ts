@@ -1,5 +1,5 @@
 // Runs jobs from the queue in this process, those of several apps next to one another [jobs.fairness], and releases them in order when the process stops
-// [jobs.graceful-stop].
+// [jobs.graceful-stop]. `store/claimed-jobs.ts` makes a queued job one that is processed.
 import { z } from "zod";
 import { createLeases } from "./leases.ts";
 import { runJob } from "./run/run-job.ts";

@@ -1,4 +1,4 @@
-// Lists the targets of the resolved route in order, each with its verdict and its availability [routing.all-unavailable]. Pure.
+// Lists the targets of the resolved route in order, those of the response profile if it has any, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription-envelope.ts";
 import type { ModelRetirement } from "../providers/life-status.ts";

@@ -1,4 +1,5 @@
-// Derives from a request what it requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped]. Pure.
+// Derives from a request what it requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped].
+// `decide-route.ts` refuses. Pure.
 import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
 import type { ResponseFormat, TranscriptionFields, TranslationFields } from "../contract/transcription-fields.ts";
 

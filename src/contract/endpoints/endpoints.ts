@@ -1,4 +1,5 @@
-// Lists all endpoints of the public listener; its OpenAPI document is generated from this list.
+// Lists all endpoints of the public listener; its OpenAPI document is generated from this list. The path of each endpoint is in its
+// contract; those that pick a model start with `/v1`.
 import { APP_CONTRACTS } from "../admin/apps.ts";
 import { workspaceAuditContracts } from "../admin/audit.ts";
 import { audioUrlCheckContracts } from "../admin/audio-url-check.ts";

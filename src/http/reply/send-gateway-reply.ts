@@ -1,4 +1,5 @@
-// Converts the gateway's response, new or stored, to a reply with the same status, headers and body.
+// Converts the gateway's response, new or stored, to a reply with the same status, headers and body. The header
+// `X-SVC-Idempotent-Replay` of a stored response comes from `gateway/idempotency/with-slot.ts`.
 import type { GatewayReply } from "../../gateway/reply.ts";
 import type { Reply } from "../server/endpoint.ts";
 
