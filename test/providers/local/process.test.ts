@@ -56,6 +56,20 @@ test("local.process: twenty requests at once each get their own words", WITH_ENG
   assert.equal(engines.processes.length, 1);
 });
 
+test(
+  "local.pieces: the remainder of a recording that is shorter than one step of the engine has no text and ends no process",
+  WITH_ENGINE,
+  async (t) => {
+    const engines = openRecognisers(t);
+    const session = await openSession(t, engines);
+    for (const count of [0, 1, 50, 79]) {
+      const samples = Int16Array.from({ length: count }, (_, index) => (index % 2 === 0 ? 20_000 : -20_000));
+      assert.equal((await session.decode({ samples, sampleRate: RATE }, [])).text.trim(), "");
+    }
+    assert.equal(engines.processes.length, 1);
+  },
+);
+
 test("local.idle: a model that is not used is unloaded, and loaded again by the next use", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t, { idleMs: 20 });
   const session = await openSession(t, engines);

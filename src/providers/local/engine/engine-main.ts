@@ -208,8 +208,12 @@ function resultOf(value: unknown): EngineResult {
   };
 }
 
+/** One step of the features at 16 kHz. With fewer samples than half of it the engine aborts its process. */
+const MIN_SAMPLES = 400;
+
+/** A shorter remainder of a recording is followed by silence. */
 function toFloats(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
+  const floats = new Float32Array(Math.max(samples.length, MIN_SAMPLES));
   for (let index = 0; index < samples.length; index++) floats[index] = (samples[index] ?? 0) / 32_768;
   return floats;
 }
