@@ -9,13 +9,15 @@ import { coveragePage } from "./write-coverage.ts";
 import { ADMIN_API, openapiDocument } from "../src/http/pages/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
-  "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,
-  "openapi-admin.json": () => `${JSON.stringify(openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API }), null, 2)}\n`,
+  "openapi.json": () => readableJson(openapiDocument(ENDPOINTS)),
+  "openapi-admin.json": () => readableJson(openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API })),
   "docs/errors.md": errorsMarkdown,
   "docs/configuration.md": configurationPage,
   "docs/providers.md": providersPage,
   "docs/reference/coverage.md": coveragePage,
 };
+
+const MAX_LINE = 120;
 
 const isCheck = process.argv.includes("--check");
 const root = new URL("../", import.meta.url);
@@ -31,4 +33,17 @@ for (const [path, write] of Object.entries(PAGES)) {
     await writeFile(file, expected);
     console.log(`wrote ${path}`);
   }
+}
+
+/** Indented; lists of plain values that fit are on one line. */
+function readableJson(value: unknown): string {
+  const indented = JSON.stringify(value, null, 2);
+  const compact = indented.replaceAll(
+    /\[\n((?: +(?:"(?:[^"\\]|\\.)*"|[-\d.]+|true|false|null),?\n)+) +\]/gu,
+    (whole, items: string) => {
+      const line = `[${items.trim().replaceAll(/\n +/gu, " ")}]`;
+      return line.length <= MAX_LINE ? line : whole;
+    },
+  );
+  return `${compact}\n`;
 }
