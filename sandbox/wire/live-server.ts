@@ -156,7 +156,7 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
     else if (replacement?.kind === "status" || replacement?.kind === "error_body") fail(session, say, endSession);
   }
 
-  /** The session goes on until the client closes it. */
+  /** The session continues until the client closes it. */
   async function commit(): Promise<void> {
     const { trouble } = conversation;
     if (trouble.replacement?.kind === "reset_after_body") return endSession("cut");

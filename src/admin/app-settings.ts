@@ -1,6 +1,6 @@
 // Converts routing settings and quotas of apps and keys between API and storage, and checks that the routes they reference exist.
 import type { AppView } from "../contract/admin/apps.ts";
-import type { DataPolicyRequirement } from "../contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../contract/settings/data-policy.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { PLATFORM } from "../directory/snapshot.ts";

@@ -1,7 +1,7 @@
 // The types of a principal, the identity behind a verified API key: key, app, workspace, role, quotas, routing settings. Built by `verify-key.ts`, read by
 // the HTTP layer and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
-import type { DataPolicyRequirement } from "../contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../contract/settings/data-policy.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 export type Role = "member" | "admin" | "operator";

@@ -1,5 +1,5 @@
 // The form field and the text of a data policy, of an app, a purpose or a route.
-import type { DataPolicyRequirement, DataPolicyStatement } from "../contract/data-policy.ts";
+import type { DataPolicyRequirement, DataPolicyStatement } from "../contract/settings/data-policy.ts";
 import type { Field } from "./form-view.ts";
 
 export function dataPolicyField(name: string, value: unknown): Field {

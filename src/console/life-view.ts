@@ -19,7 +19,7 @@ export function lifeMark(life: ModelLifeView | null): Node {
   return view;
 }
 
-/** For a choice of models: empty for one that goes on. */
+/** For a choice of models: empty for one that continues. */
 export function lifeNote(life: ModelLifeView | null): string {
   return life === null || life.status === "current" ? "" : lifeText(life.status, life.days_left);
 }

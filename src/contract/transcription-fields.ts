@@ -1,6 +1,6 @@
 // Schemas of the request fields of POST /v1/transcription and /v1/translation, with their values and limits.
 import { z } from "zod";
-import { dataPolicyRequirement } from "./data-policy.ts";
+import { dataPolicyRequirement } from "./settings/data-policy.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";
 
 export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;

@@ -1,7 +1,7 @@
 // An immutable snapshot of what the operator configured: accounts, routes as each workspace sees them, and the routing context of a key [keys.inherit].
 // `load-directory.ts` builds it from storage.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
-import type { DataPolicyStatement } from "../contract/data-policy.ts";
+import type { DataPolicyStatement } from "../contract/settings/data-policy.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ownProperty } from "../lib/json/own-property.ts";
 import type { ChatProvider } from "../providers/chat/chat-provider.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Quota, RoutingSettings } from "../auth/principal.ts";
 import { AUDIO_FORMATS } from "../contract/audio-formats.ts";
-import { dataPolicyRequirement, dataPolicyStatement } from "../contract/data-policy.ts";
+import { dataPolicyRequirement, dataPolicyStatement } from "../contract/settings/data-policy.ts";
 import { CAPABILITIES, FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 

@@ -1,5 +1,5 @@
 // Determines what is proven about the data of a model on an account, per capability [data-policy.facts]. Pure.
-import type { DataPolicyStatement } from "../contract/data-policy.ts";
+import type { DataPolicyStatement } from "../contract/settings/data-policy.ts";
 import { policyFactsOf } from "../providers/data-policy/facts-of.ts";
 import { hostOf, regionalHost } from "../providers/data-policy/regional-hosts.ts";
 import type { PolicyUse } from "../providers/data-policy/policy-fact.ts";

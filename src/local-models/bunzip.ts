@@ -9,7 +9,7 @@ export interface BunzipTask {
   readonly waiting: SharedArrayBuffer;
 }
 
-/** A block needs some 10 MB. A thread that needs more fails, and the process goes on. */
+/** A block needs some 10 MB. A thread that needs more fails, and the process continues. */
 const MEMORY_MB = 128;
 
 /** Leaving the loop ends the thread. */

@@ -42,7 +42,7 @@ export interface PullOptions {
 
 export interface Pulled {
   readonly model: InstalledModel;
-  /** It was installed and intact already, or another process pulled it meanwhile. */
+  /** It was installed and intact already, or another process pulled it at the same time. */
   readonly wasInstalled: boolean;
 }
 

@@ -1,5 +1,9 @@
 // Combines the data policies that apply to a request and judges targets by them [data-policy.tighten-only] [data-policy.fail-closed]. Pure.
-import { DATA_POLICY_ASPECTS, type DataPolicyLack, type DataPolicyRequirement } from "../contract/data-policy.ts";
+import {
+  DATA_POLICY_ASPECTS,
+  type DataPolicyLack,
+  type DataPolicyRequirement,
+} from "../contract/settings/data-policy.ts";
 import type { PolicyFact } from "../providers/data-policy/policy-fact.ts";
 
 /** All requirements that apply to a request, of which each must be met. */

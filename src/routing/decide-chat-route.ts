@@ -1,5 +1,5 @@
 // Decides the route of a chat: the same decision as for audio, always in the context of the key's own route [routing.key-route]. Pure.
-import type { DataPolicyRequirement } from "../contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../contract/settings/data-policy.ts";
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";

@@ -1,7 +1,7 @@
 // The whole routing decision as one pure function, which requests, dry runs and tests call. Order: purpose, no model 503, profile 400, no capable target 422,
 // none healthy 503 [routing.order].
 import type { Capability, Profile } from "../contract/features.ts";
-import type { DataPolicyRequirement } from "../contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../contract/settings/data-policy.ts";
 import type { TranslationFields } from "../contract/transcription-fields.ts";
 import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
 import { combineDataPolicies, type RequiredDataPolicy, requiredDataPolicy } from "./data-policy.ts";

@@ -605,7 +605,7 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   const key = made.out.trim();
   const seen = async () => (await recordOf(gateway, await postForm(gateway.origin, { key }), key)).attempts;
   const outcomes = async () => (await seen()).map(({ outcome }) => outcome);
-  // Failures of earlier tests may expire meanwhile.
+  // Failures of earlier tests may expire during the test.
   const failures = async () => {
     const { out } = await run("providers", "check", "--json", ...admin);
     const { circuits } = JSON.parse(out) as { circuits: { connection: string; recent_failures: number }[] };

@@ -192,7 +192,7 @@ function run(
   return { code, output, exitCode: () => child.exitCode, until, stop };
 }
 
-/** A group that has ended meanwhile needs no signal. */
+/** A group that has ended since needs no signal. */
 function signalGroup(group: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (group !== undefined) process.kill(-group, signal);

@@ -2,7 +2,7 @@
 import type { Sandbox } from "../../sandbox/server.ts";
 import { generateKey } from "../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import type { DataPolicyRequirement } from "../../src/contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../../src/contract/settings/data-policy.ts";
 import { KEY } from "../harness/gateway.ts";
 
 export const TEST_KEY = generateKey("test");

@@ -1,7 +1,7 @@
 // The facts of each provider, with and without each of them, and the audit of the parameters that a proof depends on: what is sent, by adapter and mode.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DataPolicyRequirement, DataPolicyStatement } from "../../src/contract/data-policy.ts";
+import type { DataPolicyRequirement, DataPolicyStatement } from "../../src/contract/settings/data-policy.ts";
 import type { ChatPlanResult, ChatRequest } from "../../src/providers/chat/chat-provider.ts";
 import { PROVIDER_KINDS, type ProviderKind, type SpeechModel } from "../../src/providers/provider.ts";
 import { policyFactsOf } from "../../src/providers/data-policy/facts-of.ts";

@@ -2,7 +2,7 @@
 // time, as a table, so that a slip in the rule shows as a disagreement.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DataPolicyRequirement } from "../../src/contract/data-policy.ts";
+import type { DataPolicyRequirement } from "../../src/contract/settings/data-policy.ts";
 import type { PolicyFact } from "../../src/providers/data-policy/policy-fact.ts";
 import { combineDataPolicies, type RequiredDataPolicy, requiredDataPolicy } from "../../src/routing/data-policy.ts";
 import { decideChatRoute } from "../../src/routing/decide-chat-route.ts";

@@ -2,7 +2,7 @@
 // [admin.connection-credential], and detects whether a replacement would change anything else.
 import { inFileForm } from "../../config/print-configuration.ts";
 import type { ConnectionView } from "../../contract/admin/connections.ts";
-import type { DataPolicyStatement } from "../../contract/data-policy.ts";
+import type { DataPolicyStatement } from "../../contract/settings/data-policy.ts";
 import { connectionSection, type ParsedConnection } from "../../contract/settings/connection.ts";
 import { providerKind, storedConnection } from "../../directory/stored-schemas.ts";
 import { isSameData } from "../../lib/json/is-same-data.ts";

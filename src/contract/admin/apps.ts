@@ -13,7 +13,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
-import { dataPolicyRequirement } from "../data-policy.ts";
+import { dataPolicyRequirement } from "../settings/data-policy.ts";
 import { appFields } from "../settings/app.ts";
 import { PURPOSE_POLICY } from "../transcription-fields.ts";
 import { deletedView, slug } from "./workspaces.ts";

@@ -13,7 +13,7 @@ import {
   time,
 } from "./admin.ts";
 import { testConnectionContracts } from "./connection-test.ts";
-import { dataPolicyStatement } from "../data-policy.ts";
+import { dataPolicyStatement } from "../settings/data-policy.ts";
 import { connectionSection, providerKind } from "../settings/connection.ts";
 import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 import { deletedView } from "./workspaces.ts";

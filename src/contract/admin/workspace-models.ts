@@ -1,7 +1,7 @@
 // Schemas and endpoints for GET …/models: the models that routes of a workspace, or shared routes, can reference [providers.model-list].
 import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
-import { DATA_POLICY_ASPECTS } from "../data-policy.ts";
+import { DATA_POLICY_ASPECTS } from "../settings/data-policy.ts";
 import { CAPABILITIES } from "../features.ts";
 import { knownLife } from "../model-life.ts";
 import { type OwnerEndpoints, mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";

@@ -1,6 +1,6 @@
 // Schemas of the settings of apps and keys (role, quotas, budgets, routing), shared by the configuration file and the admin API [admin.app-settings].
 import { z } from "zod";
-import { dataPolicyRequirement } from "../data-policy.ts";
+import { dataPolicyRequirement } from "./data-policy.ts";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription-fields.ts";
-import { dataPolicyStatement } from "../data-policy.ts";
+import { dataPolicyStatement } from "./data-policy.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, optionalOrNull, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";

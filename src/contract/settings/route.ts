@@ -1,7 +1,7 @@
 // Schemas of the settings of routes, shared by the configuration file and the admin API [configuration.route-targets]: targets in order, published purposes,
 // and options such as `may_pay_twice`, `split_long_audio` and `translate_via_chat`.
 import { z } from "zod";
-import { dataPolicyRequirement } from "../data-policy.ts";
+import { dataPolicyRequirement } from "./data-policy.ts";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription-fields.ts";
 import { ID, optionalOrNull, MODEL, PURPOSE_LABEL, section } from "./kit.ts";

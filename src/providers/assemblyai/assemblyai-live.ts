@@ -1,9 +1,10 @@
 // AssemblyAI's streaming adapter: wss …/v3/ws, PCM in frames of 100 ms, at most in real time (assemblyai.com/docs/streaming, checked 2026-11-26). Its turns are
 // assembled into the transcript object that a file would have had.
+import { droppedLivePreferences } from "../wire/dropped-live-preferences.ts";
 import { gapBetween, joinWords } from "../../lib/text/join-words.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 import { z } from "zod";
-import type { Feature, Preference } from "../../contract/features.ts";
+import type { Feature } from "../../contract/features.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import { ProviderError, type StreamingIo } from "../io.ts";
 import { type LiveReader, streamOverSocket } from "../wire/live-wire.ts";
@@ -49,22 +50,9 @@ export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarge
   return {
     ok: true,
     plan: { kind: "raw", path: PATH, query },
-    dropped: droppedPreferences(request, { detects, steered }),
+    // The name of an older model determines its languages, and there is no parameter for one.
+    dropped: droppedLivePreferences(request, { detects, isSteered: steered }),
   };
-}
-
-/** The name of an older model determines its languages, and there is no parameter for one. */
-function droppedPreferences(
-  request: SpeechRequest,
-  { detects, steered }: { readonly detects: boolean; readonly steered: boolean },
-): readonly Preference[] {
-  const dropped: Preference[] = [];
-  if (request.language.kind === "detect" && !detects) dropped.push("detect_language");
-  if (request.language.kind === "asked" && !steered) dropped.push("language");
-  if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
-  if (request.smartFormatting !== null) dropped.push("smart_formatting");
-  if (request.prompt !== null) dropped.push("prompt");
-  return dropped;
 }
 
 export function streamAssemblyAi(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncIterable<SpeechEvent> {

@@ -1,6 +1,6 @@
 // Lists the facts that hold for one use of an account: what the provider publishes about the account's address, and what the account's owner states
 // [data-policy.facts] [data-policy.statement]. Pure.
-import type { DataPolicyStatement } from "../../contract/data-policy.ts";
+import type { DataPolicyStatement } from "../../contract/settings/data-policy.ts";
 import type { ProviderKind } from "../provider.ts";
 import type { PolicyFact, PolicyUse } from "./policy-fact.ts";
 import { hostOf } from "./regional-hosts.ts";

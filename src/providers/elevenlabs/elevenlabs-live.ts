@@ -2,8 +2,9 @@
 // @elevenlabs/elevenlabs-js@2.73.0; checked 2026-11-26). The protocol has no end: every part of the audio is committed by the client, and the transcript is
 // complete when every commit was answered. With commits by the server's own voice detection, no message would show which one is the last, and each of them
 // delays all later word times by 0.1 s (github.com/elevenlabs/elevenlabs-python/issues/849, 2026-08-19).
+import { droppedLivePreferences } from "../wire/dropped-live-preferences.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import type { Feature, Preference } from "../../contract/features.ts";
+import type { Feature } from "../../contract/features.ts";
 import { ProviderError, type StreamingIo, type WireFrame } from "../io.ts";
 import {
   LIVE_SAMPLE_RATE,
@@ -44,21 +45,8 @@ export function planElevenLabsStream(request: SpeechRequest, target: SpeechTarge
   return {
     ok: true,
     plan: { kind: "raw", path: PATH, query },
-    dropped: droppedPreferences(request, { detects, isSteered }),
+    dropped: droppedLivePreferences(request, { detects, isSteered }),
   };
-}
-
-function droppedPreferences(
-  request: SpeechRequest,
-  { detects, isSteered }: { readonly detects: boolean; readonly isSteered: boolean },
-): readonly Preference[] {
-  const dropped: Preference[] = [];
-  if (request.language.kind === "detect" && !detects) dropped.push("detect_language");
-  if (request.language.kind === "asked" && !isSteered) dropped.push("language");
-  if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
-  if (request.smartFormatting !== null) dropped.push("smart_formatting");
-  if (request.prompt !== null) dropped.push("prompt");
-  return dropped;
 }
 
 const SAMPLE_RATES: ReadonlySet<number> = new Set([8_000, 16_000, 22_050, 24_000, 44_100, 48_000]);

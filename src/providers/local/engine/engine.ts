@@ -38,7 +38,7 @@ export interface OperationTerms {
 export interface Engine extends EngineSpec {
   readonly capacity: Capacity;
   /**
-   * Runs one operation when it is its owner's turn. If the process ends meanwhile, it is started again and the operation is repeated once
+   * Runs one operation when it is its owner's turn. If the process ends during it, it is started again and the operation is repeated once
    * [local.crash-definite].
    */
   run<T>(terms: OperationTerms, work: (process: EngineProcess) => Promise<T>): Promise<T>;
@@ -83,7 +83,7 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     }
   }
 
-  /** One load serves all who wait for it. It goes on if they leave, because the next call needs it. */
+  /** One load serves all who wait for it. It continues if they leave, because the next call needs it. */
   async function loaded(): Promise<EngineProcess> {
     const process = running();
     if (process !== null) return process;
