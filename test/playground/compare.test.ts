@@ -201,7 +201,7 @@ test("playground.compare, playground.words: without a mouse from difference to d
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.locator(":focus").innerText(), "recipe");
   assert.equal(await heardAt(page), 1.5);
-  assert.deepEqual(await page.locator("[aria-current]").allInnerTexts(), ["recipe", "receipt"]);
+  assert.deepEqual(await page.locator("main [aria-current]").allInnerTexts(), ["recipe", "receipt"]);
   await page.keyboard.press("ArrowLeft");
   assert.equal(await heardAt(page), 0.5);
   const next = page.getByRole("button", { name: "Next" });

@@ -2,10 +2,11 @@
 import { CONSOLE_STYLE } from "./console-style.ts";
 import { CONTROLS } from "./controls-style.ts";
 import { escapeHtml, htmlDocument, LOOK } from "./html-page.ts";
+import { SITE_HEADER_STYLE, siteHeader } from "./site-header.ts";
 
 export type Listener = "admin" | "public";
 
-export const consoleStyle = (): string => LOOK + CONTROLS + CONSOLE_STYLE;
+export const consoleStyle = (): string => LOOK + SITE_HEADER_STYLE + CONTROLS + CONSOLE_STYLE;
 
 const SIGN_IN_HINTS: Readonly<Record<Listener, string>> = {
   admin:
@@ -21,7 +22,11 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
     data: ` data-listener="${listener}" data-public-url="${escapeHtml(publicUrl)}"`,
     head: `<link rel="stylesheet" href="/console/page/style.css">
 <script type="module" src="/console/${script}"></script>`,
-    body: `<header class="top"><p class="product">Patchbay <span>Console</span></p><p id="waiting" class="soft" role="status"></p></header>
+    body: `${siteHeader({
+      current: "/console",
+      origin: listener === "admin" ? publicUrl : "",
+      tools: '<p id="waiting" class="soft" role="status"></p>',
+    })}
 <noscript><p class="notice">This page needs JavaScript. The API offers the same functions: see its <a href="/openapi.json">OpenAPI description</a>.</p></noscript>
 <form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${SIGN_IN_HINTS[listener]}</p>
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>

@@ -1,8 +1,7 @@
 // The console's own styles in addition to forms and tables: screens next to their navigation, or below it on narrow displays.
 const FRAME = `
 :root{--good:#1f6b37}@media(prefers-color-scheme:dark){:root{--good:#86d29b}}
-.top{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline;padding:.8rem 1.25rem;border-bottom:1px solid var(--line)}
-.top span{color:var(--soft);font-weight:400}#waiting{margin:0}
+#waiting{margin:0 0 0 auto}
 .sign-in{max-width:34rem;margin:8vh auto;padding:1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 .shell{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:1.5rem;max-width:96rem;margin:0 auto;padding:1.25rem}
 .side{position:sticky;top:1rem;align-self:start}
@@ -10,11 +9,11 @@ const FRAME = `
 #go-to{width:100%;margin-bottom:.6rem;text-align:left}#go-to kbd{float:right;color:var(--soft)}
 .choices{min-height:12rem;margin:.6rem 0 0;padding:0;list-style:none}.choices li{padding:.35rem .7rem;border-radius:.4rem;cursor:pointer;overflow-wrap:anywhere}
 .choices [aria-selected=true]{background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}
-nav ul{margin:0 0 .6rem;padding:0;list-style:none}
+#nav ul{margin:0 0 .6rem;padding:0;list-style:none}
 .group{margin:.8rem 0 .2rem;padding:0 .7rem;color:var(--soft);font-size:.8rem;font-weight:600}
-nav a{display:block;padding:.35rem .7rem;color:inherit;text-decoration:none;border-radius:.4rem}
-nav a:hover{background:color-mix(in srgb,var(--ink) 6%,transparent)}
-nav a[aria-current]{font-weight:600;background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}
+#nav a{display:block;padding:.35rem .7rem;color:inherit;text-decoration:none;border-radius:.4rem}
+#nav a:hover{background:color-mix(in srgb,var(--ink) 6%,transparent)}
+#nav a[aria-current]{font-weight:600;background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}
 main{min-width:0;overflow-wrap:break-word}
 h1{font-size:1.7rem;margin:0 0 .6rem}h1:focus,dialog h2:focus{outline:none}
 #status{margin:0 0 .8rem;padding:.4rem .7rem;background:color-mix(in srgb,var(--accent) 10%,transparent);border-left:3px solid var(--accent);border-radius:.2rem}
@@ -70,7 +69,7 @@ td .facts-list{font-size:.85rem}td .facts-list,td .steps{margin:.4rem 0}td .fact
 const NARROW = `
 @media(max-width:48rem){
 .shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}
-nav{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}nav ul,nav li{display:contents}nav a{padding:.2rem .6rem;border:1px solid var(--line)}.group{display:none}
+#nav{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}#nav ul,#nav li{display:contents}#nav a{padding:.2rem .6rem;border:1px solid var(--line)}.group{display:none}
 .filters input:not([type=checkbox]),.filters select{width:100%}.filters label{flex:1 1 8rem}
 section{padding:1rem}td a,td code{max-width:11rem}
 }

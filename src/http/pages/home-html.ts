@@ -1,7 +1,7 @@
 // Renders the page GET /.
 import type { HomeState } from "../../contract/endpoints/operations.ts";
 import { htmlDocument } from "./html-page.ts";
-import { siteHeader } from "./site-header.ts";
+import { SEARCH_AND_THEME, siteHeader } from "./site-header.ts";
 
 const STATES: Readonly<Record<HomeState["recognition"], string>> = {
   simulated:
@@ -15,7 +15,7 @@ export function homeHtml(state: HomeState, head: string): string {
     title: "Gateway for speech-to-text and chat",
     head,
     body: `<a class="skip" href="#text">Skip to the text</a>
-${siteHeader("/")}
+${siteHeader({ current: "/", tools: SEARCH_AND_THEME })}
 <main id="text" class="home">
 <h1>Patchbay</h1>
 <p class="lead">A gateway for speech-to-text and chat. The route of your API key selects provider and model.</p>

@@ -3,8 +3,9 @@ import { CONTROLS } from "./controls-style.ts";
 import { htmlDocument, LOOK } from "./html-page.ts";
 import { optionsHtml } from "./playground-form.ts";
 import { PLAYGROUND_STYLE } from "./playground-style.ts";
+import { SITE_HEADER_STYLE, siteHeader } from "./site-header.ts";
 
-export const playgroundStyle = (): string => LOOK + CONTROLS + PLAYGROUND_STYLE;
+export const playgroundStyle = (): string => LOOK + SITE_HEADER_STYLE + CONTROLS + PLAYGROUND_STYLE;
 
 /** `script` is the path of the first module, from /playground/. */
 export function playgroundHtml(script: string): string {
@@ -12,9 +13,10 @@ export function playgroundHtml(script: string): string {
     title: "Playground",
     head: `<link rel="stylesheet" href="/playground/page/style.css">
 <script type="module" src="/playground/${script}"></script>`,
-    body: `<main>
-<header><p class="product">Patchbay</p><h1>Playground</h1>
-<p>Speech to text through this gateway's API, with your key: the transcript and its routing. <a href="/docs">Documentation</a> · <a href="/docs/errors">Errors</a> · <a href="/console">Console</a></p></header>
+    body: `${siteHeader({ current: "/playground" })}
+<main>
+<h1>Playground</h1>
+<p>Speech to text through this gateway's API, with your key: the transcript and its routing.</p>
 <noscript><p class="notice">This page needs JavaScript. The API offers the same functions: <a href="/docs/api#first-requests">first requests</a>.</p></noscript>
 <div class="columns">
 <div class="ask">

@@ -3,7 +3,7 @@ export const PLAYGROUND_STYLE = `
 :root{--heard:#bfe3ea;--s0:#0b5c6b;--s1:#8a4b00;--s2:#6b3fa0;--s3:#2f6b1f;--s4:#9c2230;--s5:#1f4fa3}
 @media(prefers-color-scheme:dark){:root{--heard:#1f5a66;--s0:#6cc5d4;--s1:#e8b062;--s2:#c3a4f0;--s3:#9bd18a;--s4:#f08c97;--s5:#93b8f7}}
 main{overflow-wrap:break-word;max-width:78rem;margin:0 auto;padding:2rem 1.25rem 4rem}
-header p{margin:0 0 .5rem}
+main>p{margin:0 0 .5rem}
 .columns{display:grid;grid-template-columns:minmax(0,25rem) minmax(0,1fr);gap:1rem;align-items:start;margin-top:1rem}
 input[type=file]{position:absolute;inset:0;opacity:0;cursor:pointer}
 #drop.over{border-color:var(--accent);box-shadow:0 0 0 3px color-mix(in srgb,var(--accent) 22%,transparent)}

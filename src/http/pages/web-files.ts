@@ -3,8 +3,16 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { createPageFiles, extensionOf, type MakeFile, type ModulePlaces, type PageFiles } from "./page-files.ts";
+import {
+  createPageFiles,
+  extensionOf,
+  type MakeFile,
+  type ModulePlaces,
+  type PageFiles,
+  styleFile,
+} from "./page-files.ts";
 import { SCRIPTED_PAGE_HEADERS } from "./html-page.ts";
+import { SITE_HEADER_STYLE } from "./site-header.ts";
 
 /** The modules of `web/`. A test compares the list with their imports. */
 export const WEB_MODULES = [
@@ -17,6 +25,7 @@ export const WEB_MODULES = [
   "ui/search-box",
   "ui/theme-toggle",
 ] as const;
+const HEADER_STYLE = "ui/site-header.css";
 const STYLES = ["ui/ui.css", "docs/docs.css", "home/home.css"] as const;
 
 /** Names that the modules import → the file that is served for it. */
@@ -50,6 +59,7 @@ export function createWebFiles({ styles, ...places }: WebPlaces): PageFiles {
     (name: string): MakeFile =>
     async () => ({ bytes: await readFile(join(styles, name)), contentType: "text/css; charset=utf-8" });
   return createPageFiles(places, WEB_MODULES, {
+    [HEADER_STYLE]: styleFile(() => SITE_HEADER_STYLE),
     ...Object.fromEntries(STYLES.map((name) => [name, style(name)])),
     ...Object.fromEntries(Object.entries(LIBRARIES).map(([name, file]) => [file, library(name)])),
   });
@@ -64,7 +74,9 @@ const library =
 
 /** Markup for the head of the page that is in a folder of `web/`. */
 export function webHead(places: ModulePlaces, page: "docs" | "home"): string {
-  const links = ["ui/ui.css", `${page}/${page}.css`].map((name) => `<link rel="stylesheet" href="/web/${name}">`);
+  const links = [HEADER_STYLE, "ui/ui.css", `${page}/${page}.css`].map(
+    (name) => `<link rel="stylesheet" href="/web/${name}">`,
+  );
   return `${links.join("\n")}
 <script type="importmap">${IMPORT_MAP}</script>
 <script type="module" src="/web/${page}/main${extensionOf(places)}"></script>`;

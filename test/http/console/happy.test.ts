@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { CONSOLE_MODULES } from "../../../src/http/pages/console-modules.ts";
-import { get } from "../../harness/client.ts";
+import { get, send } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { pageModules } from "../page-modules.ts";
 
@@ -34,8 +34,27 @@ test("console.own-origin: each listener has the page, names itself, and serves i
       assert.ok(policy.split("; ").includes(rule), rule);
     assert.doesNotMatch(policy, /unsafe|\*|https?:/u);
     assert.equal(headers.get("cache-control"), "no-cache");
-    assert.doesNotMatch(text, /<script[^>]*>[^<]|<style| style=| on[a-z]+=|(src|href)="(https?:)?\/\//u);
+    assert.doesNotMatch(
+      text,
+      /<script[^>]*>[^<]|<style| style=| on[a-z]+=|src="(https?:)?\/\/|<link [^>]*href="(https?:)?\/\//u,
+    );
   }
+});
+
+test("pages.header: every page links to all others; the admin listener's page links to the public listener", async () => {
+  const linksOf = (html: string): readonly (string | undefined)[] =>
+    [...(/<header class="site">[\s\S]*<\/header>/u.exec(html)?.[0].matchAll(/href="([^"]+)"/gu) ?? [])].map(
+      ([, href]) => href,
+    );
+  const links = ["/", "/playground", "/docs", "/console"];
+  for (const path of links) {
+    const { text } = await send(gateway.origin + path, { headers: { accept: "text/html" } });
+    assert.deepEqual(linksOf(text), links, path);
+  }
+  const { text } = await get(gateway.adminOrigin, "/console", null);
+  const publicUrl = /data-public-url="([^"]+)"/u.exec(text)?.[1];
+  assert.ok(publicUrl);
+  assert.deepEqual(linksOf(text), [`${publicUrl}/`, `${publicUrl}/playground`, `${publicUrl}/docs`, "/console"]);
 });
 
 test("console.files: its scripts are exactly the list: no module is missing, and none is served that nothing imports", async () => {

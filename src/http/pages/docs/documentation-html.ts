@@ -1,6 +1,6 @@
 // Renders a page of the documentation: header, navigation, the text, its contents.
 import { escapeHtml, htmlDocument } from "../html-page.ts";
-import { siteHeader } from "../site-header.ts";
+import { SEARCH_AND_THEME, siteHeader } from "../site-header.ts";
 import type { DocumentationPage } from "./documentation.ts";
 import type { RenderedPage } from "./markdown.ts";
 
@@ -25,7 +25,7 @@ export function documentationHtml({ page, path, navigation, head }: Documentatio
     title: escapeHtml(page.title),
     head,
     body: `<a class="skip" href="#text">Skip to the text</a>
-${siteHeader("/docs")}
+${siteHeader({ current: "/docs", tools: SEARCH_AND_THEME })}
 <div class="page">
 <details class="navigation" open><summary>All pages</summary>${navigationHtml(path, navigation)}</details>
 <main id="text" class="prose">
