@@ -1,107 +1,160 @@
-// Measures the latency of a transcription with idempotency key on PostgreSQL 18 and on the oldest supported server as distributed, in turns, so that a busy
-// machine slows all alike.
-import { randomUUID } from "node:crypto";
-import { Agent } from "node:http";
-import { askHttp } from "../test/faults/ask-http.ts";
-import { oldestServerBin, OLDEST_MISSING } from "../test/harness/postgres/oldest-server.ts";
-import { majorVersionOf, startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
-import { KEY, startPatchbay, startStandIn } from "./measure/processes.ts";
-import { quantile, type Report, round } from "./measure/report.ts";
-import { formAround, noiseWav } from "./upstream/wav.ts";
+// Measures what a plain chat waits for: the delay added to a provider that answers after 20 ms, and the throughput frontier, which is the most requests per
+// second at which p99 stays below a limit. All contenders get the same load in alternating rounds.
+import { chatting } from "./chat.ts";
+import { startDatabases } from "./measure/databases.ts";
+import { startChatStandIn } from "./measure/processes.ts";
+import { type Report, round } from "./measure/report.ts";
+import {
+  BARE,
+  chat,
+  type Contender,
+  type Figures,
+  figuresOf,
+  inTurns,
+  measured,
+  openGateway,
+  openOthers,
+  type Round,
+} from "./upstream/contenders.ts";
 
 export interface LatencyBench {
-  /** Of load, per server. */
+  /** Of load for each contender and number of connections. */
   readonly seconds: number;
-  readonly connections: number;
-  /** Program folders of further servers. */
-  readonly bins: readonly string[];
+  readonly connections: readonly number[];
 }
 
-interface Contender {
+interface Measured extends Figures {
   readonly name: string;
-  readonly origin: string;
-  readonly agent: Agent;
-  readonly latenciesMs: number[];
+  readonly kind: Contender["kind"];
+  readonly connections: number;
 }
 
-const TURNS = 8;
-/** Each process compiles hot code only after it has run often. */
-const WARM_UP_SECONDS = 3;
-const AUDIO_BYTES = 16_044;
-const TARGET_RATIO = 1.3;
-const FORM = formAround(noiseWav(AUDIO_BYTES));
+interface Added extends Measured {
+  readonly addedP50Ms: number;
+  readonly addedP99Ms: number;
+  /** Null: no goal for this contender or number of connections. */
+  readonly goals: Goals | null;
+}
 
-export async function benchLatency({ seconds, connections, bins }: LatencyBench): Promise<Report> {
-  await using resources = new AsyncDisposableStack();
-  const standIn = resources.use(await startStandIn());
-  const oldest = oldestServerBin();
-  const contenders: Contender[] = [];
-  for (const bin of [undefined, ...bins, ...(oldest === null ? [] : [oldest])])
-    contenders.push(await open(resources, standIn.origin, bin, connections));
-  for (const contender of contenders) await load(contender, WARM_UP_SECONDS, connections);
-  for (const { latenciesMs } of contenders) latenciesMs.length = 0;
-  for (let turn = 0; turn < TURNS; turn += 1)
-    for (const contender of contenders) await load(contender, seconds / TURNS, connections);
+interface Goals {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
 
-  const newest = quantile(contenders[0]?.latenciesMs ?? [], 0.5);
-  const results = contenders.map(({ name, latenciesMs }) => ({
-    name,
-    n: latenciesMs.length,
-    p50Ms: round(quantile(latenciesMs, 0.5), 2),
-    p95Ms: round(quantile(latenciesMs, 0.95), 2),
-    p99Ms: round(quantile(latenciesMs, 0.99), 2),
-    ratio: round(quantile(latenciesMs, 0.5) / newest, 3),
-  }));
-  const ratio = oldest === null ? null : (results.at(-1)?.ratio ?? Number.NaN);
+const PROVIDER_MS = 20;
+const WARM_UP_SECONDS = 6;
+const DIRECT = "the provider directly";
+const FRONTIER_CONNECTIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const;
+const FRONTIER_P99_MS = [5, 10, 50, 100] as const;
+/** Added delay that is allowed: the bare forwarder's p50 and a fixed time, its p99 and a factor. */
+const ALLOWED: Readonly<Record<number, { readonly p50Ms: number; readonly p99Times: number }>> = {
+  1: { p50Ms: 0.6, p99Times: 2 },
+  4: { p50Ms: 0.6, p99Times: 2 },
+  16: { p50Ms: 0.8, p99Times: 2 },
+  64: { p50Ms: 2, p99Times: 1.5 },
+};
+
+export async function benchLatency({ seconds, connections }: LatencyBench): Promise<Report> {
+  const delayed = addedDelays(await compare(PROVIDER_MS, seconds, connections));
+  const frontier = await compare(0, seconds, FRONTIER_CONNECTIONS);
+  const names = [...new Set(frontier.map(({ name }) => name))];
+  const frontiers = names.map((name) => ({ name, perSecond: FRONTIER_P99_MS.map((limit) => mostBelow(limit, name)) }));
   return {
     name: "latency",
-    rows: results.map((each) => ({
-      "": each.name,
-      n: each.n,
-      "p50 ms": each.p50Ms,
-      "p95 ms": each.p95Ms,
-      "p99 ms": each.p99Ms,
-      "p50 ratio": each.ratio,
+    rows: delayed.map((row) => ({
+      "": row.name,
+      connections: row.connections,
+      n: row.n,
+      "p50 ms": row.p50Ms,
+      "p99 ms": row.p99Ms,
+      "added p50 ms": row.addedP50Ms,
+      "added p99 ms": row.addedP99Ms,
+      "goal p50, p99": row.goals === null ? "" : `${row.goals.p50Ms}, ${row.goals.p99Ms}`,
+      verdict: verdictOf(row),
     })),
     notes: [
-      ratio === null
-        ? `no ratio: ${OLDEST_MISSING}`
-        : `ratio ${ratio} of the oldest server's p50 (at most ${TARGET_RATIO}: ${ratio <= TARGET_RATIO ? "met" : "MISSED"})`,
-      `${connections} connections, ${AUDIO_BYTES} bytes of audio each, an Idempotency-Key each, ${TURNS} turns of ${round(seconds / TURNS, 2)} s; commits reach the disk`,
+      `the provider answers after ${PROVIDER_MS} ms; added is the difference to the provider asked directly in the same rounds; rounds of ${round(seconds / 3, 2)} s`,
+      ...frontiers.map(
+        ({ name, perSecond }) =>
+          `requests/s, ${name}: ${FRONTIER_P99_MS.map((limit, index) => `p99 ≤ ${limit} ms: ${perSecond[index] ?? "none"}`).join(", ")}`,
+      ),
+      `frontier: a provider that answers at once, ${FRONTIER_CONNECTIONS.join(", ")} connections, each with one request at a time`,
     ],
-    data: { seconds, connections, ratio, results },
+    data: { seconds, connections, delayed, frontier, frontiers },
   };
+
+  /** Null: p99 is above the limit with every number of connections. */
+  function mostBelow(limitMs: number, of: string): number | null {
+    const within = frontier.filter(({ name, p99Ms }) => name === of && p99Ms <= limitMs);
+    return within.length === 0 ? null : Math.max(...within.map(({ perSecond }) => perSecond));
+  }
 }
 
-async function open(
-  resources: AsyncDisposableStack,
-  providerUrl: string,
-  bin: string | undefined,
+async function compare(
+  providerMs: number,
+  seconds: number,
+  connections: readonly number[],
+): Promise<readonly Measured[]> {
+  await using databases = await startDatabases();
+  await using standIn = await startChatStandIn(providerMs);
+  await using resources = new AsyncDisposableStack();
+  const workload = chat(standIn.origin);
+  const direct: Contender = {
+    name: DIRECT,
+    kind: "other",
+    origin: standIn.origin,
+    path: workload.paths.provider,
+    headers: {},
+    pid: null,
+    databasePid: null,
+  };
+  const contenders = [
+    direct,
+    ...(await openOthers(resources, workload)),
+    await openGateway(resources, databases, workload, { engine: "embedded", processes: 1 }),
+    await openGateway(resources, databases, workload, { engine: "postgres", processes: 1 }),
+  ];
+  for (const contender of contenders)
+    await measured(contender, () => chatting("plain", 16)(contender, WARM_UP_SECONDS));
+  const results: Measured[] = [];
+  for (const each of connections) {
+    const compared = await inTurns(contenders, seconds, chatting("plain", each));
+    results.push(...compared.map((row) => measuredOf(each, row)));
+  }
+  return results;
+}
+
+function measuredOf(
   connections: number,
-): Promise<Contender> {
-  const server = await startPostgresServer({ commits: "kept", bin });
-  resources.defer(() => server.stop());
-  const gateway = resources.use(await startPatchbay({ providerUrl, databaseUrl: server.url }));
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  resources.defer(() => agent.destroy());
-  const name = bin === undefined ? "PostgreSQL 18, npm" : `PostgreSQL ${majorVersionOf(bin)}, ${bin}`;
-  return { name, origin: gateway.origin, agent, latenciesMs: [] };
+  { contender, rounds }: { readonly contender: Contender; readonly rounds: readonly Round[] },
+): Measured {
+  return { name: contender.name, kind: contender.kind, connections, ...figuresOf(rounds) };
 }
 
-async function load({ name, origin, agent, latenciesMs }: Contender, seconds: number, connections: number) {
-  const endMs = performance.now() + seconds * 1000;
-  const loop = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      const sentMs = performance.now();
-      const { status, text } = await askHttp(origin, agent, {
-        method: "POST",
-        path: "/v1/transcription",
-        headers: { authorization: `Bearer ${KEY}`, "content-type": FORM.contentType, "idempotency-key": randomUUID() },
-        body: FORM.body,
-      });
-      if (status !== 200) throw new Error(`${name}: an answer was no success: ${status} ${text}`);
-      latenciesMs.push(performance.now() - sentMs);
-    }
+function addedDelays(results: readonly Measured[]): readonly Added[] {
+  const of = (wanted: string, connections: number): Measured => {
+    const found = results.find((each) => each.name === wanted && each.connections === connections);
+    if (found === undefined) throw new Error(`There is no result of ${wanted}.`);
+    return found;
   };
-  await Promise.all(Array.from({ length: connections }, loop));
+  const added = (row: Measured): Goals => {
+    const direct = of(DIRECT, row.connections);
+    return { p50Ms: round(row.p50Ms - direct.p50Ms, 2), p99Ms: round(row.p99Ms - direct.p99Ms, 2) };
+  };
+  return results.map((row) => {
+    const own = added(row);
+    const bare = added(of(BARE, row.connections));
+    const allowed = row.kind === "gateway" ? ALLOWED[row.connections] : undefined;
+    const goals =
+      allowed === undefined
+        ? null
+        : { p50Ms: round(bare.p50Ms + allowed.p50Ms, 2), p99Ms: round(bare.p99Ms * allowed.p99Times, 2) };
+    return { ...row, addedP50Ms: own.p50Ms, addedP99Ms: own.p99Ms, goals };
+  });
+}
+
+function verdictOf({ goals, addedP50Ms, addedP99Ms }: Added): string {
+  if (goals === null) return "";
+  const missed = [...(addedP50Ms <= goals.p50Ms ? [] : ["p50"]), ...(addedP99Ms <= goals.p99Ms ? [] : ["p99"])];
+  return missed.length === 0 ? "met" : `MISSED: ${missed.join(", ")}`;
 }

@@ -5,6 +5,7 @@ import { worthOfCores } from "./measure/cores.ts";
 import { benchJobPolls } from "./jobs/job-polls.ts";
 import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
+import { benchKeyedLatency } from "./keyed-latency.ts";
 import { benchLatency } from "./latency.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
@@ -14,7 +15,7 @@ import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency | keyed-latency] [options]
 
 no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -50,7 +51,10 @@ request-log    lists of requests and usage of 30 days over many rows, on a serve
 realtime       live audio through the WebSocket, compared with the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
-latency        keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns
+latency        plain chat: delay added to a provider that answers after 20 ms, and the frontier: requests/s at a p99
+  --seconds 4          of load for each, in three alternating rounds
+  --connections 1,4,16,64
+keyed-latency  keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns
   --seconds 24         of load for each server
   --connections 2
   --bin DIR            programs of another server, besides; may be given again
@@ -99,7 +103,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
   chat: () =>
     benchChat({
       seconds: positive("seconds", values.seconds ?? "8"),
-      connections: (values.connections ?? "32,256").split(",").map((each) => positive("connections", each)),
+      connections: list("connections", values.connections ?? "32,256"),
       processes: positive("processes", values.processes),
       engine,
       peer: values.peer ?? null,
@@ -129,6 +133,11 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     }),
   latency: () =>
     benchLatency({
+      seconds: positive("seconds", values.seconds ?? "4"),
+      connections: list("connections", values.connections ?? "1,4,16,64"),
+    }),
+  "keyed-latency": () =>
+    benchKeyedLatency({
       seconds: positive("seconds", values.seconds ?? "24"),
       connections: positive("connections", values.connections ?? "2"),
       bins: values.bin,
@@ -152,6 +161,10 @@ for (const name of names) {
   const before = await worthOfCores();
   const report = await bench();
   printReport(report, [before, await worthOfCores()], values.json);
+}
+
+function list(name: string, text: string): readonly number[] {
+  return text.split(",").map((each) => positive(name, each));
 }
 
 function positive(name: string, text: string): number {

@@ -23,8 +23,9 @@ export function startForwarder(target: string): Promise<Running> {
   return startChild("./upstream/bare-forwarder.ts", { target });
 }
 
-export function startChatStandIn(): Promise<Running> {
-  return startChild("./upstream/chat-stand-in.ts", {});
+/** `delayMs`: from the request to its answer. */
+export function startChatStandIn(delayMs = 0): Promise<Running> {
+  return startChild("./upstream/chat-stand-in.ts", { delayMs });
 }
 
 export async function runChatLoad(argument: ChatLoadArgument): Promise<ChatLoadResult> {

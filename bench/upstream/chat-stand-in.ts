@@ -1,9 +1,10 @@
-// A process that replaces OpenAI's chat completions: a fixed answer at once, or a stream with one write per chunk, so that the gateway is what is measured.
+// A process that replaces OpenAI's chat completions: a fixed answer at once or after a delay, or a stream with one write per chunk, so that the gateway is what is measured.
 // Without `node:http`, which would use as much CPU as the bare forwarder.
 import { createServer, type Socket } from "node:net";
 import { contentLength } from "./ask-in-turn.ts";
-import { serveParent } from "../measure/child.ts";
+import { childArgument, serveParent } from "../measure/child.ts";
 
+const { delayMs } = childArgument() as { readonly delayMs: number };
 const CHUNKS = 64;
 const WORDS = Array.from({ length: CHUNKS }, (_, index) => `word${index} `);
 const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS };
@@ -36,9 +37,10 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.setEncoding("latin1").on("data", (text: string) => {
     received += text;
     if (!isWhole(received)) return;
-    if (received.includes('"stream":true')) stream(socket);
-    else socket.write(PLAIN);
+    const answer = received.includes('"stream":true') ? () => stream(socket) : () => socket.write(PLAIN);
     received = "";
+    if (delayMs === 0) answer();
+    else setTimeout(answer, delayMs);
   });
   // The load generator disconnects at the end of its time, even during an answer.
   socket.on("error", () => socket.destroy());
