@@ -20,7 +20,7 @@ import { askHttp } from "../test/faults/ask-http.ts";
 import { joinSamples, readHumanSpeech, realModels } from "../test/harness/human-speech.ts";
 import { installCopy, RATE, wavOf, WORDS, wordsModel } from "../test/harness/local-model.ts";
 import { countWordErrors, sumWordErrors, type WordErrors, wordErrorRate } from "../test/harness/word-errors.ts";
-import { memoryOf } from "./cost.ts";
+import { cpuMsOf, memoryOf } from "./cost.ts";
 import type { Running } from "./measure/child-process.ts";
 import { localKey, startPatchbay } from "./measure/processes.ts";
 import { median, quantile, type Report, round } from "./measure/report.ts";
@@ -57,6 +57,8 @@ interface Measured {
   readonly seconds: number;
   readonly direct: readonly number[];
   readonly gateway: readonly number[];
+  /** Processor time of the gateway and its database for each request. */
+  readonly cpuMs: number;
 }
 
 interface ModelFigures {
@@ -129,7 +131,9 @@ async function measureModel({ model, config, gateway, index }: Contest, options:
       const pieces = await piecesOf(samples, model.spec.features.words);
       const askDirect = async () => (await ffmpegMs(encoded)) + (await direct.decode(pieces));
       const pairs: (readonly [direct: number, gateway: number])[] = [];
+      let cpuBeganMs = 0;
       for (let turn = -WARM_UP_ROUNDS; turn < options.rounds; turn += 1) {
+        if (turn === 0) cpuBeganMs = ownCpuMs(gateway.pid);
         // Each is first in every second turn.
         const isDirectFirst = turn % 2 === 0;
         const before = isDirectFirst ? await askDirect() : null;
@@ -144,6 +148,7 @@ async function measureModel({ model, config, gateway, index }: Contest, options:
         seconds,
         direct: pairs.map(([each]) => each),
         gateway: pairs.map(([, each]) => each),
+        cpuMs: (ownCpuMs(gateway.pid) - cpuBeganMs) / options.rounds,
       });
     }
     const { peakBytes } = memoryOf(engineOf(gateway.pid));
@@ -269,6 +274,11 @@ async function unload(pid: number): Promise<void> {
   }
 }
 
+/** Processor time of the gateway and its database, without the engine. */
+function ownCpuMs(pid: number): number {
+  return cpuMsOf(pid) - cpuMsOf(engineOf(pid));
+}
+
 function engineOf(pid: number): number {
   const engine = findEngine(pid);
   if (engine === null) throw new Error("the gateway has no process of the engine");
@@ -311,6 +321,7 @@ function report(figures: readonly ModelFigures[], { rounds, starts }: LocalBench
       "difference of the p10, ms": each.p10AddedMs,
       "at most, ms": each.goalMs,
       verdict: each.isMet ? "met" : "MISSED",
+      "CPU of the gateway, ms": each.cpuMs,
       "real-time factor, alone": each.directFactor,
       "real-time factor, gateway": each.gatewayFactor,
     })),
@@ -338,7 +349,7 @@ function report(figures: readonly ModelFigures[], { rounds, starts }: LocalBench
   };
 }
 
-function resultOf({ model, what, seconds, direct, gateway }: Measured) {
+function resultOf({ model, what, seconds, direct, gateway, cpuMs }: Measured) {
   const added = gateway.map((each, index) => each - (direct[index] ?? Number.NaN));
   const goalMs = round(GOAL_MS + GOAL_SHARE * median(direct), 2);
   return {
@@ -351,6 +362,7 @@ function resultOf({ model, what, seconds, direct, gateway }: Measured) {
     addedMs: quantilesOf(added),
     // What is left when both were disturbed least.
     p10AddedMs: round(quantile(gateway, 0.1) - quantile(direct, 0.1), 2),
+    cpuMs: round(cpuMs, 1),
     goalMs,
     isMet: median(added) <= goalMs,
     directFactor: round(median(direct) / 1000 / seconds, 5),
