@@ -7,6 +7,7 @@ import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
 import { benchKeyedLatency } from "./keyed-latency.ts";
 import { benchLatency } from "./latency.ts";
+import { benchLocal } from "./local.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
@@ -15,7 +16,7 @@ import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency | keyed-latency] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
 
 no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -58,6 +59,9 @@ keyed-latency  keyed transcriptions on PostgreSQL 18 and on the oldest supported
   --seconds 24         of load for each server
   --connections 2
   --bin DIR            programs of another server, besides; may be given again
+local          models on this machine, compared with the engine called directly: added latency, real-time factor, memory, cold start
+  --rounds 60          of each model and length of audio
+  --starts 7           of each model
 --json prints the result's JSON alone.`;
 
 const { values, positionals } = parseArgs({
@@ -77,6 +81,8 @@ const { values, positionals } = parseArgs({
     polls: { type: "string", default: "12000" },
     rows: { type: "string", default: "1000000" },
     asks: { type: "string", default: "100" },
+    rounds: { type: "string", default: "60" },
+    starts: { type: "string", default: "7" },
     engine: { type: "string", default: "postgres" },
     bin: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
@@ -142,6 +148,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       connections: positive("connections", values.connections ?? "2"),
       bins: values.bin,
     }),
+  local: () => benchLocal({ rounds: positive("rounds", values.rounds), starts: positive("starts", values.starts) }),
   "job-uploads": () =>
     benchJobUploads({
       sizeBytes: parseBytes(values.size ?? "500MiB"),

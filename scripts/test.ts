@@ -9,6 +9,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
+import { MODELS_DIR } from "../test/harness/models-dir.ts";
 import { startFlags } from "../test/harness/node-flags.ts";
 import { CORE } from "../test/core.ts";
 import { OLDEST_MISSING, oldestServerBin } from "../test/harness/postgres/oldest-server.ts";
@@ -18,6 +19,8 @@ import type { Took } from "./test-worker.ts";
 /** Run only if named by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const DATABASE = "test/harness/postgres/database.ts";
+/** With real models where there are some. */
+const HUMAN_SPEECH = "test/http/transcription/human-speech.test.ts";
 /** Names the folder from which scripts/test-worker.ts takes its files. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 /** For the two cores of CI: a third process uses the time in which two wait for a browser, a clock or the server. */
@@ -94,6 +97,8 @@ if (wants("postgres-oldest")) {
     if (engines.includes("postgres-oldest")) failed = true;
   }
 }
+if (files.includes(HUMAN_SPEECH) && (process.env[MODELS_DIR] ?? "") === "")
+  summaries.push(`real speech models: SKIPPED, ${MODELS_DIR} names no directory of models (patchbay models pull)`);
 summaries.push(`canary: ${canary.connections.length} connections at ${canary.listening.length} addresses`);
 for (const connection of canary.connections) summaries.push(`  somebody reached ${connection}`);
 if (canary.connections.length > 0) failed = true;

@@ -6,6 +6,7 @@ import { openSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MANIFEST } from "../../src/local-models/manifest.ts";
 import { startFlags } from "../../test/harness/node-flags.ts";
 import { end } from "../../test/harness/programs.ts";
 import { ended, type Running, tooLate } from "./child-process.ts";
@@ -48,6 +49,17 @@ export interface GatewayOptions {
   readonly profileDir?: string;
   /** Number of gateway processes. Default: 1. */
   readonly processes?: number;
+  /** Models on this machine. Each has an app, with the key of `localKey`. */
+  readonly local?: LocalModels;
+}
+
+export interface LocalModels {
+  readonly dir: string;
+  readonly names: readonly string[];
+}
+
+export function localKey(index: number): string {
+  return `bench-key-of-the-app-of-model-${index}`;
 }
 
 /** Of this run: consecutive gateways on one database can open each other's sealed rows. */
@@ -93,12 +105,15 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
 }
 
 function configuration(options: GatewayOptions, dataDir: string): object {
-  const { providerUrl, databaseUrl, limits } = options;
+  const { providerUrl, databaseUrl, limits, local } = options;
   const encryptionKey = options.encryptionKey ?? ENCRYPTION_KEY;
+  const names = local?.names ?? [];
+  const declared = names.filter((name) => MANIFEST.every((spec) => spec.name !== name));
   return {
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl ?? "", data_dir: dataDir },
     limits: limits ?? {},
+    ...(local === undefined ? {} : { models: { dir: local.dir } }),
     secrets: {
       key_pepper: randomBytes(32).toString("base64"),
       encryption_keys: [encryptionKey.toString("base64")],
@@ -123,10 +138,20 @@ function configuration(options: GatewayOptions, dataDir: string): object {
         base_url: `${providerUrl}/v1`,
         models: { bench: { capabilities: ["chat"], limits: { max_output_tokens: 4_096 } } },
       },
+      ...(local === undefined
+        ? []
+        : [
+            {
+              id: "here",
+              kind: "local",
+              models: Object.fromEntries(declared.map((name) => [name, { capabilities: ["audio_input"] }])),
+            },
+          ]),
     ],
     routes: [
       { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
       { id: "chat", targets: [{ connection: "llm", model: "bench" }] },
+      ...names.map((name, index) => ({ id: `model-${index}`, targets: [{ connection: "here", model: name }] })),
     ],
     workspaces: [
       {
@@ -139,6 +164,11 @@ function configuration(options: GatewayOptions, dataDir: string): object {
             budgets: [{ period: "month", limit_usd: "1000000", limit_tokens: 1_000_000_000_000 }],
             keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs", "chat"] }],
           },
+          ...names.map((_, index) => ({
+            id: `model-${index}`,
+            route: `model-${index}`,
+            keys: [{ id: `model-${index}-key`, secret: localKey(index), scopes: ["transcribe"] }],
+          })),
         ],
       },
     ],

@@ -43,21 +43,30 @@ export const wordsModel: InstalledModel = { name: WORDS, dir: FIXTURE, files, sp
 
 /** Installs a copy into a directory of models, as `patchbay models` does. */
 export function installWords(modelsDir: string, changes: Partial<ModelSpec> = {}): InstalledModel {
-  const spec = { ...SPEC, ...changes };
+  return installCopy(wordsModel, modelsDir, changes);
+}
+
+/** The same with the files of another model. */
+export function installCopy(
+  model: InstalledModel,
+  modelsDir: string,
+  changes: Partial<ModelSpec> = {},
+): InstalledModel {
+  const spec = { ...model.spec, ...changes };
   const dir = join(modelsDir, spec.name);
   mkdirSync(dir, { recursive: true });
-  for (const { path } of files) cpSync(join(FIXTURE, path), join(dir, path));
+  for (const { path } of model.files) cpSync(join(model.dir, path), join(dir, path));
   const now = new Date().toISOString();
   const record = {
     format: 1,
     spec,
-    files,
-    origin: { kind: "import", from: FIXTURE },
+    files: model.files,
+    origin: { kind: "import", from: model.dir },
     installed_at: now,
     licence: { id: spec.licence.id, url: spec.licence.url, accepted_at: now },
   };
   writeFileSync(join(dir, "installed.json"), JSON.stringify(record));
-  return { name: spec.name, dir, files, spec };
+  return { name: spec.name, dir, files: model.files, spec };
 }
 
 const WAV_HEADER = 44;

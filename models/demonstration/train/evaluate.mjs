@@ -10,6 +10,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { alignWords } from "../../../test/harness/word-errors.ts";
 
 const here = import.meta.dirname;
 const { values } = parseArgs({
@@ -72,39 +73,11 @@ function toFloats(bytes) {
   return samples;
 }
 
-/** Pairs of equal or confused words by the cheapest alignment, and the number of errors. */
+/** Pairs of equal words, and the number of errors. */
 function align(reference, hypothesis) {
-  const width = hypothesis.length + 1;
-  const cost = new Int32Array((reference.length + 1) * width);
-  for (let j = 0; j < width; j++) cost[j] = j;
-  for (let i = 1; i <= reference.length; i++) {
-    cost[i * width] = i;
-    for (let j = 1; j < width; j++) {
-      const replaced = cost[(i - 1) * width + j - 1] + (reference[i - 1].text === hypothesis[j - 1].text ? 0 : 1);
-      cost[i * width + j] = Math.min(replaced, cost[(i - 1) * width + j] + 1, cost[i * width + j - 1] + 1);
-    }
-  }
-  const pairs = [];
-  let i = reference.length;
-  let j = hypothesis.length;
-  const counts = { substitutions: 0, deletions: 0, insertions: 0 };
-  while (i > 0 || j > 0) {
-    const here = cost[i * width + j];
-    const equal = i > 0 && j > 0 && reference[i - 1].text === hypothesis[j - 1].text;
-    if (i > 0 && j > 0 && here === cost[(i - 1) * width + j - 1] + (equal ? 0 : 1)) {
-      if (equal) pairs.push([reference[i - 1], hypothesis[j - 1]]);
-      else counts.substitutions++;
-      i--;
-      j--;
-    } else if (i > 0 && here === cost[(i - 1) * width + j] + 1) {
-      counts.deletions++;
-      i--;
-    } else {
-      counts.insertions++;
-      j--;
-    }
-  }
-  return { pairs, counts, errors: cost[cost.length - 1] };
+  const textsOf = (words) => words.map((word) => word.text);
+  const { matches, substitutions, deletions, insertions, errors } = alignWords(textsOf(reference), textsOf(hypothesis));
+  return { pairs: matches.map(([i, j]) => [reference[i], hypothesis[j]]), counts: { substitutions, deletions, insertions }, errors };
 }
 
 function timeErrors(differences) {

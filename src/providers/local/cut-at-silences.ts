@@ -103,9 +103,10 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
   }
 
   function next(): Piece | null {
-    const threshold = pauseLevel(levels);
     // A pause that is not over yet may be decided in its middle: what follows it belongs to the next piece.
     const first = Math.max(searched, leastFrames, pauseFrames);
+    if (levels.length < first) return null;
+    const threshold = pauseLevel(levels);
     for (let end = first; end <= Math.min(levels.length, maxFrames); end++) {
       if (!isPause(levels, end - pauseFrames, end, threshold)) continue;
       if (end < speechlessFrames && !holdsSpeech(levels, end - pauseFrames, threshold)) continue;

@@ -7,6 +7,7 @@ import { join as joinPath } from "node:path";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
+import { decodeByFfmpeg } from "../../../src/audio/decode/ffmpeg.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { type EncodedAudio, type Pcm, Undecodable } from "../../../src/audio/decode/pcm.ts";
 import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
@@ -176,8 +177,11 @@ test("measuring.ffmpeg-failure: an ffmpeg that fails, writes too much, dies or i
 test("measuring.decoder-turns: R9: while a recording is decoded other requests are served, between any two blocks, whatever decodes", async () => {
   const { program } = await standIn(`process.stdout.write(Buffer.alloc(960_000));`);
   const seconds = 30;
-  for (const decoder of [own(), createDecoder({ ffmpeg: program, directory })]) {
-    const audio = await measured(pcmWav(syllables(seconds)), 1_000_000);
+  for (const [decoder, file] of [
+    [own(), pcmWav(syllables(seconds))],
+    [createDecoder({ ffmpeg: program, directory }), narrow(seconds)],
+  ] as const) {
+    const audio = await measured(file, 1_000_000);
     const counted = countTurns();
     let turns = 0;
     let blocks = 0;
@@ -199,7 +203,7 @@ test("measuring.decoder-turns: R9: while a recording is decoded other requests a
 test("measuring.decoder-abort: a caller who leaves stops ffmpeg", async () => {
   const { program } = await standIn(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`);
   const gone = new AbortController();
-  const pcm = createDecoder({ ffmpeg: program, directory }).decode(await measured(pcmWav(syllables(1))), {
+  const pcm = createDecoder({ ffmpeg: program, directory }).decode(await measured(narrow(1)), {
     channels: "mono",
     signal: gone.signal,
   });
@@ -239,15 +243,33 @@ test(`measuring.decoder, measuring.true-length: ffmpeg decodes every accepted re
 test("measuring.decoder-exact: ffmpeg and the gateway's own reader agree on a WAV, sample by sample", {
   skip: NO_FFMPEG,
 }, async () => {
-  const decoder = createDecoder({ ffmpeg: FFMPEG, directory });
   const file = pcmWav(syllables(2));
-  const byFfmpeg = await samplesOf(decoder.decode(await measured(file), { channels: "all", signal: NEVER }));
+  const audio = await measured(file);
+  const chunks = decodeByFfmpeg({ program: FFMPEG ?? "", directory, audio, rate: 16_000, channels: 1, signal: NEVER });
+  const byFfmpeg = await samplesOf({ sampleRate: 16_000, channels: 1, chunks });
   assert.deepEqual(byFfmpeg, await decodeOwn(file));
+});
+
+test("measuring.decoder-direct: a WAV at the rate of speech models is read without ffmpeg, unless it is resampled or its channels are mixed", async () => {
+  const { program } = await standIn(`process.exitCode = 1;`);
+  const decoder = createDecoder({ ffmpeg: program, directory });
+  const sound = syllables(1);
+  const decode = async (file: Uint8Array, channels: "mono" | "all") =>
+    samplesOf(decoder.decode(await measured(file), { channels, signal: NEVER }));
+  assert.deepEqual(await decode(pcmWav(sound), "mono"), sound);
+  assert.deepEqual(await decode(pcmWav(sound, 16_000, 2), "all"), sound);
+  await assert.rejects(decode(pcmWav(sound, 16_000, 2), "mono"), Undecodable);
+  await assert.rejects(decode(narrow(1), "mono"), Undecodable);
 });
 
 async function decodeWith(ffmpeg: string): Promise<Int16Array> {
   const decoder = createDecoder({ ffmpeg, directory });
-  return samplesOf(decoder.decode(await measured(pcmWav(syllables(1))), { channels: "mono", signal: NEVER }));
+  return samplesOf(decoder.decode(await measured(narrow(1)), { channels: "mono", signal: NEVER }));
+}
+
+/** A WAV that has to be resampled, which only ffmpeg does. */
+function narrow(seconds: number): Uint8Array {
+  return pcmWav(syllables(seconds, 8_000), 8_000);
 }
 
 /** A stand-in for ffmpeg: records how it was called, and does what the test says. */
