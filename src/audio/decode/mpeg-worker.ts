@@ -16,8 +16,6 @@ export interface MpegAnswer {
 async function work({ channels, sampleRate, isMono }: MpegJob): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("this is a worker thread's file");
-  // The library writes a line for each damaged frame.
-  console.error = () => undefined;
   const decoder = new MPEGDecoder();
   await decoder.ready;
   port.on("message", (piece: Uint8Array) => {

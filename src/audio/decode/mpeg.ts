@@ -49,8 +49,11 @@ function openThread(job: MpegJob, signal: AbortSignal): MpegThread {
     workerData: job,
     env: {},
     execArgv: [],
+    // The library writes a line for each damaged frame.
+    stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 16 },
   });
+  worker.stderr.resume();
   let answer = Promise.withResolvers<MpegAnswer>();
   let failure: Undecodable | null = null;
   const fail = (reason: string, cause?: unknown): void => {

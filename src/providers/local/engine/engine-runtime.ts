@@ -1,8 +1,8 @@
 // What determines a text in addition to audio and model files: the engine's version, and the instruction sets of the processor, by which the engine chooses its
 // arithmetic [local.receipt].
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { createRequire } from "node:module";
 import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
 import { enginePackage } from "./engine-installed.ts";
 
 export interface EngineRuntime {
@@ -20,7 +20,7 @@ export function readEngineRuntime(): EngineRuntime {
 /** The package of this system contains the native code. */
 function installedVersion(): string {
   try {
-    const path = createRequire(import.meta.url).resolve(`${enginePackage()}/package.json`);
+    const path = fileURLToPath(import.meta.resolve(`${enginePackage()}/package.json`));
     const { version } = JSON.parse(readFileSync(path, "utf8")) as { readonly version?: unknown };
     return typeof version === "string" ? version : "unknown";
   } catch {
@@ -28,7 +28,7 @@ function installedVersion(): string {
   }
 }
 
-/** Instruction sets between which the engine's matrix code (ONNX Runtime, MLAS) chooses. */
+/** Instruction sets between which the engine's matrix code (ONNX Runtime) chooses. */
 const INSTRUCTION_SETS: Readonly<Record<string, readonly string[]>> = {
   x64: ["avx", "avx2", "fma", "f16c", "avx_vnni", "avx512f", "avx512_vnni", "amx_int8"],
   arm64: ["asimd", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme"],
