@@ -37,6 +37,7 @@ import { streamForm } from "./stream/streamed.ts";
 const OPERATOR = "key-of-the-operator-of-this-test";
 const KEYS = {
   fallback: "key-of-the-app-with-deepgram-first",
+  behind: "key-of-the-app-with-deepgram-last-1",
   open: "key-of-the-app-with-an-open-circuit",
   missing: "key-of-the-app-without-its-model-1",
   names: "key-of-the-app-that-may-see-names-1",
@@ -87,6 +88,7 @@ before(async () => {
         routes: {
           here: `here/${WORDS}`,
           fallback: ["dg/nova-3", `here/${WORDS}`],
+          behind: [`here/${WORDS}`, "dg/nova-3"],
           open: ["failing/nova-3", `here/${WORDS}`],
           missing: "here/parakeet-110m-en",
           demonstration: "here/demonstration-en",
@@ -102,6 +104,7 @@ before(async () => {
             },
           },
           fallback: { route: "fallback", key: KEYS.fallback },
+          behind: { route: "behind", key: KEYS.behind },
           open: { route: "open", keys: { o: { secret: KEYS.open, scopes: ["transcribe", "routing:read"] } } },
           missing: { route: "missing", keys: { m: { secret: KEYS.missing, scopes: ["transcribe", "routing:read"] } } },
           demonstration: { route: "demonstration", key: KEYS.demonstration },
@@ -312,6 +315,14 @@ test(
     assert.equal(refused.code, "OVERLOADED", refused.text);
     assert.ok(Number(refused.headers.get("retry-after")) >= 1);
     assert.match(refused.text, /no room/u);
+    const next = await ask(SPOKEN, {}, KEYS.behind);
+    assert.deepEqual(
+      (await attemptRows(gateway, next)).map(({ provider, outcome }) => [provider, outcome]),
+      [
+        ["local", "failed:overloaded"],
+        ["deepgram", "succeeded"],
+      ],
+    );
     beforeDecode = null;
     released.resolve();
     for (const { job_id: id } of [first, job]) assert.equal((await ended(gateway.origin, id)).status, "succeeded");

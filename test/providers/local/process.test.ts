@@ -6,6 +6,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";
 import { DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
@@ -298,6 +299,18 @@ test("local.process: the engine's process ends with a gateway that is killed", W
   assert.ok(isRunning(pid));
   gateway.kill("SIGKILL");
   await until(() => !isRunning(pid));
+});
+
+test("local.process: a model has one thread less than there are processors, at least one and at most four", () => {
+  for (const [processors, threads] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [4, 3],
+    [5, 4],
+    [64, 4],
+  ] as const)
+    assert.equal(threadsFor(processors), threads);
 });
 
 test("local.process: no process outlives its owner's close", WITH_ENGINE, async (t) => {
