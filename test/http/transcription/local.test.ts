@@ -12,6 +12,7 @@ import type { GatewayServices } from "../../../src/gateway/services.ts";
 import type { LocalCalls, LocalSession, Samples } from "../../../src/providers/local/local-calls.ts";
 import { readEngineRuntime } from "../../../src/providers/local/engine/engine-runtime.ts";
 import { samplePath } from "../../../src/cli/package-root.ts";
+import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
@@ -407,6 +408,18 @@ test(
     // The provider may be available again soon, so this is not the 422 of a route without it.
     assert.deepEqual([refused.status, refused.code], [503, "NO_HEALTHY_PROVIDER"]);
     assert.match(refused.text, /patchbay models pull speaker-segmentation titanet-small/u);
+  },
+);
+
+test(
+  "measuring.decoder, local.pieces: without ffmpeg MP3 is recognised, and the refusal of another format names ffmpeg to every caller",
+  WITH_ENGINE,
+  async () => {
+    assert.equal((await postForm(gateway.origin, { file: fixture("speech-vbr.mp3") })).status, 200);
+    const refused = await postForm(gateway.origin, { file: fixture("speech.m4a") });
+    assert.deepEqual([refused.status, refused.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
+    assert.deepEqual(detailsOf(refused)["missing"], ["decoder"]);
+    assert.match(refused.text, /decodes WAV and MP3 only: send one of them, or install ffmpeg on its machine/u);
   },
 );
 
