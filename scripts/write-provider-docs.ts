@@ -91,7 +91,7 @@ export function providersPage(): string {
     "",
     "## What the gateway does itself",
     "",
-    `- **Multichannel** (${kindsWith("multichannel")}; openai-compatible): each channel is decoded and sent by itself, at most 8. It is as many calls and as many times the cost: \`billable_audio_seconds\` counts each channel. Formats other than WAV need ffmpeg on the machine. A channel beyond the model's limits is cut where the route has \`split_long_audio\`. A model without times gives one segment a channel, or a piece.`,
+    `- **Multichannel** (${kindsWith("multichannel")}; openai-compatible): each channel is decoded and sent by itself, at most 8. It is as many calls and as many times the cost: \`billable_audio_seconds\` counts each channel. Formats other than WAV and MP3 need ffmpeg on the machine. A channel beyond the model's limits is cut where the route has \`split_long_audio\`. A model without times gives one segment a channel, or a piece.`,
     `- **Profanity filter** (${kindsWith("profanity_filter")}; openai-compatible), where the route lists it in \`accept_weak\`: words of a list in English, German, Spanish, French, Italian, Dutch and Portuguese keep their first letter (\`s***\`). Words that are harmless in another language are not in it.`,
     "",
     "Not offered, though a provider or the gateway could:",

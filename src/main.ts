@@ -31,6 +31,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
     {
       openDownloads: async (env) => (await import("./compose/outbound.ts")).openDownloads(proxySettings(env)),
       tryModel: async (model) => (await import("./providers/local/try-model.ts")).tryModel(model),
+      verifyBundled: async (signal) => (await import("./operations/models/verify-bundled.ts")).verifyBundled(signal),
     },
   ),
   env: process.env,

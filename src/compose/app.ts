@@ -57,7 +57,7 @@ export interface AppOptions {
   readonly ownFile?: OwnFile | null;
   /** For tests that inspect, or kill the process, between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
-  /** The program that decodes audio other than WAV. Absent if there is none. */
+  /** The program that decodes audio other than WAV and MP3. Absent if there is none. */
   readonly ffmpeg?: string | null;
   /** Whether this process works on jobs. Default: true. */
   readonly works?: boolean;

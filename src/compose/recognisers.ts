@@ -9,9 +9,6 @@ import { DEMONSTRATION, demonstrationDirectory, readDemonstration } from "../pro
 import { isEngineInstalled } from "../providers/local/engine/engine-installed.ts";
 import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
 
-/** More threads make one recording hardly faster and all others slower. */
-const MOST_THREADS = 4;
-
 export function openRecognisers(configuration: Configuration, logger: Logger): Recognisers {
   const { threads, idleSeconds, maxQueueSeconds, maxMemoryBytes } = configuration.local;
   const { dir } = configuration.models;
@@ -25,10 +22,18 @@ export function openRecognisers(configuration: Configuration, logger: Logger): R
       return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...(bundled === null ? [] : [bundled])];
     },
     isEngineInstalled: () => hasEngine,
-    threads: threads ?? Math.min(MOST_THREADS, Math.max(1, availableParallelism() - 1)),
+    threads: threads ?? threadsFor(availableParallelism()),
     idleMs: idleSeconds * 1000,
     maxQueueSeconds,
     maxMemoryBytes,
     logger,
   });
+}
+
+/** More threads make one recording hardly faster and all others slower. */
+const MOST_THREADS = 4;
+
+/** One processor is left to the gateway [local.process]. */
+export function threadsFor(processors: number): number {
+  return Math.min(MOST_THREADS, Math.max(1, processors - 1));
 }

@@ -33,7 +33,7 @@ export type ReceiptGrade = "shown" | "echoed" | "sent";
 
 /**
  * Why a target cannot take a request: a missing feature, or a limit of the model: `size`, `duration`, `format`, `channels`, `language`, `to_language`,
- * `keyterms_limit`, `response_format`. `decoder`: the route would split the audio, and this gateway cannot decode it. `live_audio`: it accepts files only.
+ * `keyterms_limit`, `response_format`. `decoder`: the model gets samples or pieces, and this gateway cannot decode the recording. `live_audio`: it accepts files only.
  * `batch`: it only streams. `recording`: the model accepts certain recordings only. `model_not_installed`, `engine_not_installed`: of a model on this machine.
  */
 export type Lack =

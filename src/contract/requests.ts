@@ -5,7 +5,7 @@ import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { jobStatus, providerDeletion } from "./jobs.ts";
 import { PURPOSE_POLICY } from "./transcription-fields.ts";
-import { pausedUntil, retirement } from "./transcription-envelope.ts";
+import { engineRuntime, pausedUntil, retirement } from "./transcription-envelope.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -87,8 +87,9 @@ export const recordedAttempt = z.strictObject({
           .strictObject({
             name: z.string(),
             files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+            ...engineRuntime,
           })
-          .describe(`For \`model\`, of a model on the gateway's machine: its files, which determine the text. ${NAMES}`)
+          .describe(`For \`model\`, of a model on the gateway's machine: what determines the text. ${NAMES}`)
           .optional(),
       }),
     )

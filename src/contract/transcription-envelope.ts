@@ -66,13 +66,25 @@ export const purposeFields = z.strictObject({
 
 export type PurposeFields = z.infer<typeof purposeFields>;
 
-/** The receipt of a model on the gateway's machine: the same audio and files give the same text [local.idempotent]. */
+/** Absent in answers that were stored by a version that did not record it. */
+export const engineRuntime = {
+  engine: z.string().describe("Name and version of the engine, such as `sherpa-onnx 1.13.8`.").optional(),
+  processor: z
+    .string()
+    .describe(
+      "Processor family: architecture and the instruction sets that the engine can use, such as `x64 avx avx2 fma`.",
+    )
+    .optional(),
+};
+
+/** The receipt of a model on the gateway's machine: the same audio, files, engine and processor family give the same text [local.idempotent]. */
 export const localModel = z
   .strictObject({
     files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+    ...engineRuntime,
   })
   .describe(
-    "Present if a model on the gateway's machine made the text: its files, which determine it. `patchbay verify-transcript` decodes again with them. The request's record has the model's name.",
+    "Present if a model on the gateway's machine made the text: what determines it, in addition to the audio. `patchbay verify-transcript` decodes again and compares. The request's record has the model's name.",
   );
 
 export type LocalModelReceipt = z.infer<typeof localModel>;

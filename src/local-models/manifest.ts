@@ -38,7 +38,8 @@ export const MANIFEST: readonly ModelSpec[] = [
     role: "recogniser",
     engine: { kind: "nemo_ctc", model: "model.int8.onnx", tokens: "tokens.txt" },
     languages: ["en"],
-    features: { ...NO_FEATURES, words: true, segments: true, confidence: true, punctuation: true },
+    // The engine returns no probabilities of a CTC model.
+    features: { ...NO_FEATURES, words: true, segments: true, punctuation: true },
     sampleRate: 16_000,
     licence: { ...CC_BY, attribution: "NVIDIA (nvidia/parakeet-tdt_ctc-110m), converted by k2-fsa/sherpa-onnx" },
     files: [

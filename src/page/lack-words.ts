@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<string, string>> = {
   keyterms_limit: "key terms not supported",
   live_audio: "accepts files only",
   batch: "accepts streams only",
-  decoder: "requires splitting, and this gateway cannot decode the recording",
+  decoder: "this gateway cannot decode the recording without ffmpeg",
   model_retired: "ended by its provider",
   max_tokens: "too many tokens requested",
 };

@@ -14,8 +14,12 @@ export interface Receipt {
   readonly model?: ReceivedModel;
 }
 
-/** The model that made a transcript: its files determine the text. */
+/** The model that made a transcript: files, engine and processor determine the text. */
 export interface ReceivedModel {
   readonly name: string;
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
+  /** Name and version. */
+  readonly engine: string;
+  /** Architecture and instruction sets. */
+  readonly processor: string;
 }

@@ -17,29 +17,29 @@ import { ENGINE_COMMAND, isRecogniser } from "../providers/local/local-models.ts
 export interface LocalSpeechFacts {
   readonly modelsDir: string;
   readonly hasEngine: boolean;
-  /** Null: not on the PATH. */
-  readonly ffmpeg: string | null;
   readonly hasDemonstration: boolean;
 }
 
-export function readLocalSpeech(modelsDir: string, ffmpeg: string | null): LocalSpeech {
+export function readLocalSpeech(modelsDir: string): LocalSpeech {
   const hasDemonstration = existsSync(join(demonstrationDirectory(packageRoot()), "manifest.json"));
-  return describeLocalSpeech({ modelsDir, hasEngine: isEngineInstalled(), ffmpeg, hasDemonstration });
+  return describeLocalSpeech({ modelsDir, hasEngine: isEngineInstalled(), hasDemonstration });
 }
 
-export function describeLocalSpeech({ modelsDir, hasEngine, ffmpeg, hasDemonstration }: LocalSpeechFacts): LocalSpeech {
+export function describeLocalSpeech({ modelsDir, hasEngine, hasDemonstration }: LocalSpeechFacts): LocalSpeech {
   if (!hasEngine) return { ...NO_LOCAL_SPEECH, note: `${NO_LOCAL_SPEECH.note} ${withoutEngine()}` };
-  const installed = inOrder(MANIFEST.filter(isRecogniser).map(({ name }) => name)).filter((name) =>
-    isInstalled(modelsDir, name),
-  );
-  const recognisesSample = hasDemonstration && ffmpeg !== null;
   return {
-    installed,
+    installed: installedRecognisers(modelsDir),
     standIns: [DEFAULT_MODEL, ...(hasDemonstration ? [DEMONSTRATION] : [])],
-    note: recognisesSample
+    note: hasDemonstration
       ? `The bundled sample is recognised ${BY_DEMONSTRATION}. The sandbox answers all other audio with simulated text. For your own recordings: ${PULL_OFFER}`
-      : `${NO_LOCAL_SPEECH.note}${hasDemonstration ? " With ffmpeg on the PATH, the bundled sample is recognised on this machine." : ""} For real text on this machine, without an account: ${PULL_OFFER}`,
+      : `${NO_LOCAL_SPEECH.note} For real text on this machine, without an account: ${PULL_OFFER}`,
   };
+}
+
+/** In the order in which a start routes to them. Looks at names only. */
+export function installedRecognisers(modelsDir: string): readonly string[] {
+  const names = MANIFEST.filter(isRecogniser).map(({ name }) => name);
+  return inOrder(names).filter((name) => isInstalled(modelsDir, name));
 }
 
 /** What the start report says of a model of a connection to this machine. Null: nothing. */

@@ -11,7 +11,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { findFile } from "../config/find-file.ts";
 import { formatFault } from "../config/fault.ts";
 import type { OwnFile } from "../admin/apply-file.ts";
-import { type LoadOptions, loadConfiguration } from "../config/load-configuration.ts";
+import { type LoadOptions, type LoadResult, loadConfiguration } from "../config/load-configuration.ts";
 import { proxySettings } from "../config/proxy-settings.ts";
 import {
   type AppliedConfiguration,
@@ -66,6 +66,8 @@ export interface PreparedProcess {
   readonly applied: AppliedConfiguration;
   /** Can be reread while the process runs. */
   readonly ownFile: OwnFile | null;
+  /** Of a start without a file: the models on this machine that it routes to, and how to derive them again. Null: there is a file. */
+  readonly derived: { readonly models: readonly string[]; readonly again: () => LoadResult } | null;
   readonly database: Database;
   readonly seal: Seal;
   readonly pepper: Buffer;
@@ -98,12 +100,17 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
     return EXIT.config;
   }
   const ffmpeg = findFfmpeg(process.env["PATH"]);
+  let routedModels: readonly string[] = [];
   const source: LoadOptions = {
     file: options.config,
     env: process.env,
     cwd: process.cwd(),
     overrides: { host: options.host, port: options.port, adminPort: options.adminPort },
-    readLocalSpeech: (modelsDir) => readLocalSpeech(modelsDir, ffmpeg),
+    readLocalSpeech: (modelsDir) => {
+      const local = readLocalSpeech(modelsDir);
+      routedModels = local.installed;
+      return local;
+    },
   };
   const loaded = loadConfiguration(source);
   if (!loaded.ok) {
@@ -136,9 +143,7 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
   const log = logDestination(1);
   const logger = createLogger(log);
   const database = await openOwnDatabase(configuration, options.embedded, { inform, step, logger });
-  step(
-    `decoder      ${ffmpeg ?? "WAV only: without ffmpeg on the PATH, other formats are not split for models with a length limit"}`,
-  );
+  step(`decoder      ${ffmpeg ?? "built-in, WAV and MP3 only: other formats need ffmpeg on the PATH"}`);
   const applied = await bringUpToDate({ database, seal, pepper }, configuration, {
     isFile: file !== null,
     inform,
@@ -162,6 +167,7 @@ export async function prepare(options: PrepareOptions): Promise<PreparedProcess 
     isFoundFromHere: file === findFile({ ...source, file: null, env: {} }),
     applied,
     ownFile,
+    derived: file === null ? { models: routedModels, again: () => loadConfiguration(source) } : null,
     database: { ...database, close },
     seal,
     pepper,

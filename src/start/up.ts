@@ -8,9 +8,11 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { CliError } from "../cli/terminal.ts";
 import { reachableHost } from "../config/reachable-host.ts";
 import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "../config/running-gateway.ts";
+import type { PeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { drain } from "../http/server/drain.ts";
 import { type FirstStart, firstStart } from "./first-start.ts";
 import { type PreparedProcess, prepare } from "./prepare.ts";
+import { followModels } from "./follow-models.ts";
 import { localModelNote } from "./local-speech.ts";
 import { routeLines } from "./route-lines.ts";
 import { reportStart } from "./start-report.ts";
@@ -55,10 +57,11 @@ export async function up(
       adminUrl: options.adminPort !== undefined,
     },
   };
-  if (first === null) return untilStopped(app, prepared, { stopped, place: null });
+  if (first === null) return untilStopped(app, prepared, { stopped, place: null, models: null });
   const isRecorded = await writeRunningGateway(dataDir, { ...place, isStopping: false });
   await report(prepared, first, listeners, isRecorded);
-  return untilStopped(app, prepared, { stopped, place });
+  const models = followModels(prepared, app);
+  return untilStopped(app, prepared, { stopped, place, models });
 }
 
 interface Listeners {
@@ -134,10 +137,16 @@ async function report(
   });
 }
 
+interface RunningParts {
+  readonly stopped: Promise<NodeJS.Signals>;
+  readonly place: Place | null;
+  readonly models: PeriodicTask | null;
+}
+
 async function untilStopped(
   app: App,
   { database, configuration, say, endLog }: PreparedProcess,
-  { stopped, place }: { readonly stopped: Promise<NodeJS.Signals>; readonly place: Place | null },
+  { stopped, place, models }: RunningParts,
 ): Promise<number> {
   const { dataDir } = configuration.storage;
   const signal = await stopped;
@@ -155,6 +164,7 @@ async function untilStopped(
     finishMs: syncTimeoutSeconds * 1000,
     wait: (ms) => wait(ms, undefined, { ref: false }),
   });
+  await models?.stop();
   // Jobs have been finishing during the drain.
   await app.close({ graceMs: Math.max(0, workerGraceSeconds * 1000 - (performance.now() - stoppingSinceMs)) });
   await database.close();

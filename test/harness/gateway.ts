@@ -54,7 +54,7 @@ export interface TestGatewayOptions {
   readonly otlp?: NonNullable<AppOptions["otlp"]>;
   /** The key ring. Default: only `ENCRYPTION_KEY`. */
   readonly encryptionKeys?: readonly Buffer[];
-  /** Without ffmpeg only WAV is decoded. */
+  /** Without ffmpeg only WAV and MP3 are decoded. */
   readonly ffmpeg?: string;
 }
 

@@ -71,7 +71,7 @@ test("local-models.list: lists what can be pulled, and what is installed, with l
   const line = listed.stdout.split("\n").find((each) => each.startsWith("parakeet-110m-en"));
   assert.match(
     line ?? "",
-    /available +recogniser +en +words segments confidence punctuation +104 MB +132 MB +CC-BY-4\.0 +second-hand/u,
+    /available +recogniser +en +words segments punctuation +104 MB +132 MB +CC-BY-4\.0 +second-hand/u,
   );
   assert.match(listed.stdout, /parakeet-0\.6b-v3 .* 25 languages /u);
   assert.match(listed.stderr, /Directory: .*data\/models/u);

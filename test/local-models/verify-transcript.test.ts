@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { TranscriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
 import { compareTranscripts } from "../../src/local-models/compare-transcripts.ts";
+import { processorFamily, readEngineRuntime } from "../../src/providers/local/engine/engine-runtime.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { configurationWith } from "../harness/configuration.ts";
@@ -77,6 +78,39 @@ test("local.verify-transcript: another word and another time are listed, exit co
     [ok, model, differences.map(({ kind }: { kind: string }) => kind)],
     [false, WORDS, ["words", "times"]],
   );
+});
+
+test(
+  "local.verify-transcript, local.receipt: another engine version or processor family is named, which by itself is no failure",
+  WITH_ENGINE,
+  async () => {
+    const envelope = await answer({});
+    const { files, ...runtime } = envelope.local_model ?? {};
+    assert.deepEqual(runtime, readEngineRuntime());
+    const saved = (changed: object) => ({ ...envelope, local_model: { files, ...changed } });
+    const other = await verify(saved({ engine: "sherpa-onnx 1.0.0", processor: "x64 avx" }));
+    assert.equal(other.exitCode, 0, other.stderr);
+    assert.ok(other.stderr.includes(`The engine is another: sherpa-onnx 1.0.0, here ${runtime.engine}.`), other.stderr);
+    assert.ok(other.stderr.includes(`The processor is another: x64 avx, here ${runtime.processor}.`), other.stderr);
+    const older = JSON.parse((await verify(saved({ processor: runtime.processor }), "--json")).stdout);
+    assert.deepEqual(older.runtime, [{ of: "engine", saved: null, here: runtime.engine }]);
+    const [first, ...others] = (await answer({ timestamps: "word" })).words;
+    const changed = await verify({ ...envelope, words: [{ ...first, text: "farewell" }, ...others] });
+    assert.equal(changed.exitCode, 1);
+    assert.match(changed.stderr, /Engine and processor family are those of the answer/u);
+  },
+);
+
+test("local.receipt: the processor family is its architecture with the instruction sets that the engine chooses between", () => {
+  for (const [arch, info, expected] of [
+    ["x64", "model name\t: X\nflags\t\t: fpu sse avx avx2 fma avx512f\n", "x64 avx avx2 fma avx512f"],
+    ["x64", "flags : fpu avx avx2x\nflags : avx2\n", "x64 avx"],
+    ["arm64", "Features\t: fp asimd asimddp i8mm\n", "arm64 asimd asimddp i8mm"],
+    ["arm64", null, "arm64 Apple M2"],
+    ["x64", "no flags here", "x64 Apple M2"],
+    ["riscv64", "flags : avx\n", "riscv64"],
+  ] as const)
+    assert.equal(processorFamily(arch, info, "Apple M2 "), expected);
 });
 
 test(

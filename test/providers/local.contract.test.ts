@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { judgeTest } from "../../src/admin/connections/judge-test.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import { checkConnection } from "../../src/config/check-connection.ts";
@@ -74,6 +76,7 @@ function fakeIo({ model = wordsModel, results = [], turns = [] }: Fake): { io: S
   const next = (): EngineResult => ({ ...NO_RESULT, ...results[asked.length - 1] });
   const session: LocalSession = {
     model,
+    runtime: { engine: "sherpa-onnx 1.13.8", processor: "x64 avx2" },
     signal: new AbortController().signal,
     decode: async ({ samples, sampleRate }, keyterms) => {
       asked.push({ seconds: samples.length / sampleRate, keyterms });
@@ -401,4 +404,22 @@ test("local.live: a streaming model hears the audio as it comes and reports its 
       ["DOCTOR", 1.2],
     ],
   );
+});
+
+test("local.pieces: a long recording is recognised without being kept in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const chunkBytes = 1_048_576;
+  const chunks = 48;
+  let keptBytes = 0;
+  const open = async function* () {
+    for (let chunk = 0; chunk < chunks; chunk++) yield Buffer.alloc(chunkBytes, chunk + 1);
+    await new Promise(setImmediate);
+    collectGarbage();
+    keptBytes = process.memoryUsage().arrayBuffers;
+  };
+  const sizeBytes = chunks * chunkBytes;
+  const audio = { ...audioOf(new Int16Array(0)), sizeBytes, durationSeconds: sizeBytes / 2 / RATE, open };
+  await transcribe({}, audio, PLAIN, localSpeechModel(wordsModel.spec, false));
+  assert.ok(keptBytes > 0 && keptBytes < sizeBytes / 3, `${keptBytes} bytes of ${sizeBytes} were kept`);
 });

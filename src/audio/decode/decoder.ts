@@ -1,13 +1,15 @@
 // Decodes a recording to 16-bit PCM with bounded memory, for `split_long_audio` and the empty-transcript guard [measuring.decoder]. Uses ffmpeg if it is
-// installed, otherwise the built-in reader, which supports only WAV (docs/decisions/0013).
+// installed, otherwise the built-in readers of WAV and MP3 (docs/decisions/0013, docs/decisions/0051).
 import { availableParallelism } from "node:os";
+import type { AudioFormat } from "../../contract/audio-formats.ts";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
+import { decodeMpeg, MPEG_CODECS } from "./mpeg.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
 import { decodeWav, WAV_CODECS } from "./wav.ts";
 
 export interface Decoder {
-  readonly name: "ffmpeg" | "wav";
+  readonly name: "ffmpeg" | "built-in";
   /** Sample rate of the decoded recording. Null: the decoder cannot read it. */
   rateOf(audio: DecodableAudio): number | null;
   /** Runs `work` under a semaphore for decoding whole recordings, fair by owner. Rejects if the signal aborts while waiting. */
@@ -22,7 +24,7 @@ export interface DecodeTurn {
 }
 
 export interface DecoderOptions {
-  /** Path of ffmpeg. Null: only WAV can be decoded. */
+  /** Path of ffmpeg. Null: only WAV and MP3 can be decoded. */
   readonly ffmpeg: string | null;
   /** Directory of the file that ffmpeg reads. */
   readonly directory: string;
@@ -55,14 +57,15 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
       },
     };
   return {
-    name: "wav",
+    name: "built-in",
     inTurn,
     // The file's own rate, because only a good resampler would do no harm.
     rateOf: readableRate,
     decode: (audio, { channels, signal }) => {
       const sampleRate = readableRate(audio);
       if (sampleRate === null) throw new Undecodable("no_decoder");
-      const chunks = decodeWav(audio, { isMono: channels === "mono", signal });
+      const decodeOwn = audio.format === "wav" ? decodeWav : decodeMpeg;
+      const chunks = decodeOwn(audio, { isMono: channels === "mono", signal });
       return { sampleRate, channels: channels === "mono" ? 1 : audio.channels, chunks };
     },
   };
@@ -74,5 +77,8 @@ function isSpeechWav({ format, codec, sampleRate }: DecodableAudio): boolean {
 }
 
 function readableRate({ format, codec, sampleRate }: DecodableAudio): number | null {
-  return format === "wav" && codec !== undefined && WAV_CODECS.has(codec) ? (sampleRate ?? null) : null;
+  const codecs = OWN_CODECS[format];
+  return codec !== undefined && codecs?.has(codec) === true ? (sampleRate ?? null) : null;
 }
+
+const OWN_CODECS: Partial<Readonly<Record<AudioFormat, ReadonlySet<string>>>> = { wav: WAV_CODECS, mp3: MPEG_CODECS };

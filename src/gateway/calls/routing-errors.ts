@@ -46,7 +46,7 @@ export function refusalError(
       });
     case "unsupported":
       return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
-        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.${showNames ? adviceOf(considered) : ""}`,
+        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.${refusal.missing.includes("decoder") ? DECODER_ADVICE : ""}${showNames ? adviceOf(considered) : ""}`,
         details: {
           missing: refusal.missing,
           candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
@@ -56,12 +56,16 @@ export function refusalError(
       return unpricedForPlan();
     case "model_retired":
       return modelRetired(considered, showNames);
-    case "unhealthy":
+    case "unhealthy": {
+      const { message, ...rest } = describeUnavailability(refusal.rests);
       // A chat route with all circuits open counts as exhausted [chat.exhausted].
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
-        ...describeUnavailability(refusal.rests),
+        ...rest,
+        // A model on this machine may only lack what a command installs.
+        message: `${message}${showNames ? adviceOf(considered) : ""}`,
         retryable: true,
       });
+    }
     default:
       return assertNever(refusal);
   }
@@ -138,6 +142,10 @@ const NO_MODEL = {
     message: "The route of this key has no chat model. Assign a route with one.",
   },
 } as const;
+
+/** Both a caller and an operator can do something about it [measuring.decoder]. */
+const DECODER_ADVICE =
+  " Without ffmpeg the gateway decodes WAV and MP3 only: send one of them, or install ffmpeg on its machine.";
 
 /** What an operator can do about models on the gateway's machine [local.hints]. It names models, so it is shown to those who may see names. */
 function adviceOf(considered: readonly Candidate<Missing>[]): string {

@@ -64,7 +64,9 @@ export function callWarnings(
 /** Without its name, which needs `routing:read`. */
 function localModelOf({ receipts }: ServedOutcome["transcript"]): LocalModelReceipt | undefined {
   const received = receipts.find(({ model }) => model !== undefined)?.model;
-  return received === undefined ? undefined : { files: received.files.map(({ path, sha256 }) => ({ path, sha256 })) };
+  if (received === undefined) return undefined;
+  const { files, engine, processor } = received;
+  return { files: files.map(({ path, sha256 }) => ({ path, sha256 })), engine, processor };
 }
 
 /** [transcription.demonstration] */

@@ -110,8 +110,8 @@ export function checkDecoder(path: string | undefined): Finding {
   return ffmpeg === null
     ? warn(
         "decoder",
-        "no ffmpeg on the PATH: only WAV is split for models with a length limit",
-        "install ffmpeg if other recordings exceed a model's length limit",
+        "no ffmpeg on the PATH: only WAV and MP3 are recognised on this machine, and split for models with a length limit",
+        "install ffmpeg for other formats",
       )
     : ok("decoder", ffmpeg);
 }

@@ -27,7 +27,7 @@ export type MeasuredRecording = Pick<
 interface DecodeParts {
   readonly model: InstalledModel;
   readonly isByChannel: boolean;
-  /** Null: only WAV can be decoded. */
+  /** Null: only WAV and MP3 can be decoded. */
   readonly ffmpeg: string | null;
   /** Of the file that ffmpeg reads. */
   readonly directory: string;

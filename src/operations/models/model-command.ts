@@ -10,7 +10,7 @@ import { downloadBytes, MANIFEST, totalBytes } from "../../local-models/manifest
 import { megabytes } from "../../local-models/megabytes.ts";
 import { ModelFault, type ModelFaultKind } from "../../local-models/model-fault.ts";
 import type { ModelSpec } from "../../local-models/model-spec.ts";
-import type { TryModel } from "../../local-models/verify-model.ts";
+import type { TryModel, Verification } from "../../local-models/verify-model.ts";
 import type { Outbound } from "../../outbound/dial.ts";
 import { statOrNull } from "../backup/data-dir-contents.ts";
 import { giveToOwnerOf } from "../backup/keep-owner.ts";
@@ -23,6 +23,8 @@ export interface ModelSources {
   readonly hosts?: readonly string[];
   /** Runs an intact model on a known recording. Absent: `verify` compares files only. */
   readonly tryModel?: TryModel;
+  /** Checks the model of the package. Absent, or null: there is none. */
+  readonly verifyBundled?: (signal: AbortSignal) => Promise<Verification | null>;
 }
 
 const EXIT_CODES: Readonly<Record<ModelFaultKind, number>> = {

@@ -17,7 +17,8 @@ import {
 } from "./model-command.ts";
 import { pullProgress } from "./pull-progress.ts";
 
-const SERVED_BY = `A running gateway uses it where a route names it. Without a configuration file, ${DEFAULT_MODEL} is used within seconds, other models after a restart.`;
+const SERVED_BY =
+  "A running gateway uses it within seconds, without a restart: where a route names it, and without a configuration file.";
 
 export async function pullModels(
   names: readonly string[],

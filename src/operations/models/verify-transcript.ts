@@ -22,6 +22,7 @@ import { listInstalled } from "../../local-models/model-store.ts";
 import { verifyModel } from "../../local-models/verify-model.ts";
 import { demonstrationDirectory, readDemonstration } from "../../providers/local/demonstration.ts";
 import { isEngineInstalled } from "../../providers/local/engine/engine-installed.ts";
+import { readEngineRuntime } from "../../providers/local/engine/engine-runtime.ts";
 import { ENGINE_COMMAND } from "../../providers/local/local-models.ts";
 import { decodeAgain, type DecodedAgain, measureRecording } from "./decode-again.ts";
 import { type ModelSources, modelSettings } from "./model-command.ts";
@@ -59,7 +60,7 @@ export async function verifyTranscript(
     signal,
   });
   const differences = differencesOf(answer, decoded);
-  await print(model, differences, options, terminal);
+  await print({ model: model.name, differences, runtime: compareRuntime(answer) }, options, terminal);
   return differences.length === 0 ? EXIT.ok : EXIT.unexpected;
 }
 
@@ -132,23 +133,45 @@ function untimed(text: string): readonly ComparedWord[] {
     .map((word) => ({ text: word, start: null, end: null }));
 }
 
+/** One of the two that determine a text in addition to audio and model files. */
+interface RuntimeDifference {
+  readonly of: "engine" | "processor";
+  /** Null: the answer does not name it. */
+  readonly saved: string | null;
+  readonly here: string;
+}
+
+function compareRuntime({ local_model: saved }: LocalAnswer): readonly RuntimeDifference[] {
+  const here = readEngineRuntime();
+  return (["engine", "processor"] as const)
+    .map((of) => ({ of, saved: saved[of] ?? null, here: here[of] }))
+    .filter((each) => each.saved !== each.here);
+}
+
+interface Verdict {
+  readonly model: string;
+  readonly differences: readonly TranscriptDifference[];
+  readonly runtime: readonly RuntimeDifference[];
+}
+
 async function print(
-  { name }: InstalledModel,
-  differences: readonly TranscriptDifference[],
+  { model, differences, runtime }: Verdict,
   { json }: VerifyTranscriptOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (json === true) return printJson(terminal, { ok: differences.length === 0, model: name, differences });
+  if (json === true) return printJson(terminal, { ok: differences.length === 0, model, differences, runtime });
   await write(
     terminal.stdout,
     differences.length === 0
-      ? `same text, decoded again by ${name}\n`
-      : `${differences.length} differences, decoded again by ${name}\n`,
+      ? `same text, decoded again by ${model}\n`
+      : `${differences.length} differences, decoded again by ${model}\n`,
   );
   for (const { seconds, saved, decoded } of differences) {
     const at = seconds === null ? "  " : `  ${seconds.toFixed(3)} s  `;
     await write(terminal.stdout, `${at}- ${saved}\n${" ".repeat(at.length)}+ ${decoded}\n`);
   }
-  if (differences.length > 0)
-    await printLine(terminal, "The engine's version and the processor family have to be the same, too.");
+  for (const { of, saved, here } of runtime)
+    await printLine(terminal, `The ${of} is another: ${saved ?? "not named by the answer"}, here ${here}.`);
+  if (differences.length > 0 && runtime.length === 0)
+    await printLine(terminal, "Engine and processor family are those of the answer.");
 }

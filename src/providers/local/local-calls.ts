@@ -1,6 +1,7 @@
 // What the adapter of `kind: local` can do on this machine (`Io.local`), already bound to one call's signal and deadline.
 import type { InstalledModel } from "../../local-models/installed-model.ts";
 import type { EngineResult, SpeakerTurn } from "./engine/engine-protocol.ts";
+import type { EngineRuntime } from "./engine/engine-runtime.ts";
 
 export interface LocalCalls {
   state(): Promise<LocalState>;
@@ -26,6 +27,7 @@ export interface LocalRequest {
 /** Every operation throws a `ProviderError`. Must be released. */
 export interface LocalSession {
   readonly model: InstalledModel;
+  readonly runtime: EngineRuntime;
   /** Aborts when the call must stop, also while audio is awaited. */
   readonly signal: AbortSignal;
   decode(piece: Samples, keyterms: readonly string[]): Promise<EngineResult>;

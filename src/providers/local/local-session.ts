@@ -6,6 +6,7 @@ import type { Admission } from "./capacity.ts";
 import { type CallTerms, EngineFailure, type EngineProcess } from "./engine/engine-process.ts";
 import type { EngineResult, EngineValue, SpeakerTurn } from "./engine/engine-protocol.ts";
 import type { Engine } from "./engine/engine.ts";
+import type { EngineRuntime } from "./engine/engine-runtime.ts";
 import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
 
 export interface SessionTerms {
@@ -21,6 +22,7 @@ export interface SessionTerms {
 export interface SessionParts {
   readonly engine: Engine;
   readonly model: InstalledModel;
+  readonly runtime: EngineRuntime;
   /** 0 for live audio. */
   readonly audioSeconds: number;
   /** Null: one of the speaker models is missing. */
@@ -31,7 +33,7 @@ export interface SessionParts {
 
 /** Must be released. Throws an `overloaded` if there is no room and the session does not wait. */
 export async function openLocalSession(parts: SessionParts, terms: SessionTerms): Promise<LocalSession> {
-  const { engine, model, audioSeconds, silenceMs } = parts;
+  const { engine, model, runtime, audioSeconds, silenceMs } = parts;
   const { signal, owner } = terms;
   const admission = await admit(engine, audioSeconds, terms);
   engine.enter();
@@ -87,6 +89,7 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
 
   return {
     model,
+    runtime,
     signal,
     decode,
     listen,

@@ -10,6 +10,7 @@ import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
 import { type HeardPiece, segmentsOf } from "./local-transcript.ts";
 import { speechBounds, wordsOf } from "./local-words.ts";
 import { readSamples } from "./read-samples.ts";
+import { unlessAborted } from "./until-aborted.ts";
 
 /** What `local.ts` plans. */
 export interface LocalPlan {
@@ -95,12 +96,12 @@ async function openSession(
 }
 
 function rawOf(
-  { model }: LocalSession,
+  { model, runtime }: LocalSession,
   pieces: readonly HeardPiece[],
   turns: readonly SpeakerTurn[] | null,
 ): RawTranscript {
   const files = model.files.map(({ path, sha256 }) => ({ path, sha256 }));
-  const body: LocalBody = { engine: "sherpa-onnx", pieces, turns, model: { name: model.name, files } };
+  const body: LocalBody = { engine: "sherpa-onnx", pieces, turns, model: { name: model.name, files, ...runtime } };
   return { body, headers: {} };
 }
 
@@ -111,23 +112,17 @@ async function* utterances(session: LocalSession, audio: SpeechAudio, plan: Reco
 
 /** Live audio may be awaited for long, so a call that must stop does not wait for more of it. */
 async function* samplesOf(audio: SpeechAudio, { signal }: Pick<LocalSession, "signal">): AsyncGenerator<Samples> {
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const onAbort = (): void => aborted.reject(abortOf(signal));
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
   const chunks = readSamples(audio);
   try {
     for (;;) {
-      const next = chunks.next();
-      // The loser of the race must not count as unhandled.
-      next.catch(() => undefined);
-      const { done, value } = await Promise.race([next, aborted.promise]);
+      const { done, value } = await unlessAborted(chunks.next(), signal);
       if (done === true) return;
       yield value;
     }
+  } catch (error) {
+    if (signal.aborted) throw abortOf(signal);
+    throw error;
   } finally {
-    signal.removeEventListener("abort", onAbort);
     // Not awaited: it ends with the chunk that is being read.
     void chunks.return(undefined).catch(() => undefined);
   }

@@ -6,6 +6,7 @@ import { availableMemory } from "./available-memory.ts";
 import { createFileCheck } from "./check-files.ts";
 import { engineConfigOf, speakerModels, speakersConfigOf } from "./engine/engine-config-of.ts";
 import { type EngineProcess, startEngine } from "./engine/engine-process.ts";
+import { readEngineRuntime } from "./engine/engine-runtime.ts";
 import { createEngine, type Engine, type EngineSpec } from "./engine/engine.ts";
 import type { LocalRequest, LocalSession, LocalState } from "./local-calls.ts";
 import { openLocalSession, type SessionTerms } from "./local-session.ts";
@@ -59,6 +60,7 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
     files: createFileCheck(),
     makeRoom: (engine: Engine) => makeRoom(room, engine),
   };
+  const runtime = readEngineRuntime();
   let isClosed = false;
 
   function engineFor(spec: EngineSpec): Engine {
@@ -88,7 +90,8 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
       if (model === undefined || config === null)
         throw new ProviderError("not_found", { reason: "model_not_installed" });
       const engine = engineFor({ name, models: [model], config });
-      return openLocalSession({ engine, model, audioSeconds, silenceMs, speakers: () => speakersIn(models) }, terms);
+      const speakers = (): Engine | null => speakersIn(models);
+      return openLocalSession({ engine, model, runtime, audioSeconds, silenceMs, speakers }, terms);
     },
     report: () => [...engines.values()].map(reportLine),
     close: async () => {

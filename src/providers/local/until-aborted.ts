@@ -4,7 +4,7 @@ import type { EngineProcess } from "./engine/engine-process.ts";
 /** After a hang-up the running operation has this long to end before its process is killed. */
 export const ABORT_GRACE_MS = 150;
 
-/** Rejects with the signal's reason. The work itself continues. */
+/** Rejects with the signal's reason. The work itself continues. A promise for each call: one for many would keep all their results in memory. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // The loser of the race must not count as unhandled.
   work.catch(() => undefined);

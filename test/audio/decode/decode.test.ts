@@ -120,13 +120,16 @@ test("measuring.wav-data-size: a header with a wrong length changes nothing: the
   assert.deepEqual(await decodeOwn(trailing), sound);
 });
 
-test("measuring.decoder: without ffmpeg nothing but WAV of a known codec can be decoded, and that is known beforehand", async () => {
+test("measuring.decoder: without ffmpeg nothing but MP3 and WAV of a known codec can be decoded, and that is known beforehand", async () => {
   for (const [name, rate] of [
     ["speech-16k.wav", 16_000],
     ["speech-44k-stereo.wav", 44_100],
     ["speech-mulaw.wav", 8000],
     ["speech.m4a", null],
-    ["speech-cbr.mp3", null],
+    ["speech-cbr.mp3", 44_100],
+    ["speech-mpeg25.mp3", 8000],
+    ["speech.mpga", 44_100],
+    ["speech.mpeg", null],
     ["speech-opus.webm", null],
   ] as const)
     assert.equal(own().rateOf(await measured(fixture(name))), rate, name);

@@ -10,7 +10,9 @@ import { connectionTest } from "../../../src/contract/admin/connection-test.ts";
 import { routingDecision, type Word } from "../../../src/contract/transcription-envelope.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import type { LocalCalls, LocalSession, Samples } from "../../../src/providers/local/local-calls.ts";
+import { readEngineRuntime } from "../../../src/providers/local/engine/engine-runtime.ts";
 import { samplePath } from "../../../src/cli/package-root.ts";
+import { fixture } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
@@ -36,6 +38,8 @@ import { streamForm } from "./stream/streamed.ts";
 const OPERATOR = "key-of-the-operator-of-this-test";
 const KEYS = {
   fallback: "key-of-the-app-with-deepgram-first",
+  behind: "key-of-the-app-with-deepgram-last-1",
+  open: "key-of-the-app-with-an-open-circuit",
   missing: "key-of-the-app-without-its-model-1",
   names: "key-of-the-app-that-may-see-names-1",
   demonstration: "key-of-the-app-with-the-sample-only",
@@ -80,10 +84,13 @@ before(async () => {
         local: { max_queue_seconds: 120 },
         connections: {
           here: { kind: "local", models: { [WORDS]: { capabilities: ["audio_input"] } } },
+          failing: "deepgram",
         },
         routes: {
           here: `here/${WORDS}`,
           fallback: ["dg/nova-3", `here/${WORDS}`],
+          behind: [`here/${WORDS}`, "dg/nova-3"],
+          open: ["failing/nova-3", `here/${WORDS}`],
           missing: "here/parakeet-110m-en",
           demonstration: "here/demonstration-en",
         },
@@ -98,6 +105,8 @@ before(async () => {
             },
           },
           fallback: { route: "fallback", key: KEYS.fallback },
+          behind: { route: "behind", key: KEYS.behind },
+          open: { route: "open", keys: { o: { secret: KEYS.open, scopes: ["transcribe", "routing:read"] } } },
           missing: { route: "missing", keys: { m: { secret: KEYS.missing, scopes: ["transcribe", "routing:read"] } } },
           demonstration: { route: "demonstration", key: KEYS.demonstration },
         },
@@ -190,7 +199,7 @@ test("local.channels: each channel is recognised by itself", WITH_ENGINE, async 
 });
 
 test(
-  "local.receipt, metering.local-free: the receipt names the model and its files, and nothing is charged",
+  "local.receipt, metering.local-free: the receipt names the model, its files, the engine and the processor family, and nothing is charged",
   WITH_ENGINE,
   async () => {
     const answer = await ask(SPOKEN, {}, KEYS.names);
@@ -202,8 +211,14 @@ test(
     const record = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`, KEYS.names);
     const { attempts } = record.json as { attempts: { receipts: { feature: string; model?: unknown }[] }[] };
     const files = wordsModel.files.map(({ path, sha256 }) => ({ path, sha256 }));
-    assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, { name: WORDS, files });
-    assert.deepEqual(envelope.local_model, { files });
+    const runtime = readEngineRuntime();
+    assert.deepEqual(attempts[0]?.receipts.find(({ feature }) => feature === "model")?.model, {
+      name: WORDS,
+      files,
+      ...runtime,
+    });
+    assert.deepEqual(envelope.local_model, { files, ...runtime });
+    assert.match(runtime.engine, /^sherpa-onnx \d+\.\d+\.\d+$/u);
     const unnamed = await get(gateway.origin, `/v1/requests/${answer.headers.get("x-request-id")}`);
     assert.doesNotMatch(JSON.stringify(unnamed.json), /"words"/u);
   },
@@ -301,6 +316,14 @@ test(
     assert.equal(refused.code, "OVERLOADED", refused.text);
     assert.ok(Number(refused.headers.get("retry-after")) >= 1);
     assert.match(refused.text, /no room/u);
+    const next = await ask(SPOKEN, {}, KEYS.behind);
+    assert.deepEqual(
+      (await attemptRows(gateway, next)).map(({ provider, outcome }) => [provider, outcome]),
+      [
+        ["local", "failed:overloaded"],
+        ["deepgram", "succeeded"],
+      ],
+    );
     beforeDecode = null;
     released.resolve();
     for (const { job_id: id } of [first, job]) assert.equal((await ended(gateway.origin, id)).status, "succeeded");
@@ -367,6 +390,36 @@ test(
       ],
     );
     gateway.sandbox.clearFaults();
+  },
+);
+
+test(
+  "local.fallback, local.hints: with the provider's circuit open the model serves, and a feature that only the provider has is refused with the command that helps",
+  WITH_ENGINE,
+  async () => {
+    gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 503 } });
+    for (let failures = 0; failures < 5; failures++) envelopeOf(await ask(SPOKEN, {}, KEYS.open));
+    gateway.sandbox.clearFaults();
+    const answer = await ask(SPOKEN, {}, KEYS.open);
+    assert.equal(envelopeOf(answer).content, wordsOf(SPOKEN));
+    const calls = (await attemptRows(gateway, answer)).map(({ provider, outcome }) => [provider, outcome]);
+    assert.deepEqual(calls, [["local", "succeeded"]]);
+    const refused = await ask(SPOKEN, { diarization: "true" }, KEYS.open);
+    // The provider may be available again soon, so this is not the 422 of a route without it.
+    assert.deepEqual([refused.status, refused.code], [503, "NO_HEALTHY_PROVIDER"]);
+    assert.match(refused.text, /patchbay models pull speaker-segmentation titanet-small/u);
+  },
+);
+
+test(
+  "measuring.decoder, local.pieces: without ffmpeg MP3 is recognised, and the refusal of another format names ffmpeg to every caller",
+  WITH_ENGINE,
+  async () => {
+    assert.equal((await postForm(gateway.origin, { file: fixture("speech-vbr.mp3") })).status, 200);
+    const refused = await postForm(gateway.origin, { file: fixture("speech.m4a") });
+    assert.deepEqual([refused.status, refused.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
+    assert.deepEqual(detailsOf(refused)["missing"], ["decoder"]);
+    assert.match(refused.text, /decodes WAV and MP3 only: send one of them, or install ffmpeg on its machine/u);
   },
 );
 

@@ -6,7 +6,10 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
+import { MANIFEST } from "../../../src/local-models/manifest.ts";
+import { DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
 import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
@@ -67,6 +70,19 @@ test(
       assert.equal((await session.decode({ samples, sampleRate: RATE }, [])).text.trim(), "");
     }
     assert.equal(engines.processes.length, 1);
+  },
+);
+
+test(
+  "local.confidence: the engine returns no probabilities for a CTC model, so no model of this kind declares confidence",
+  WITH_ENGINE,
+  async (t) => {
+    const session = await openSession(t, openRecognisers(t));
+    const result = await session.decode({ ...SPOKEN, sampleRate: RATE }, []);
+    assert.equal(result.tokens.length, result.timestamps.length);
+    assert.deepEqual(result.logProbs, []);
+    for (const { name, engine, features } of [...MANIFEST, DEMONSTRATION_SPEC, wordsModel.spec])
+      if (engine.kind.endsWith("_ctc")) assert.equal(features.confidence, false, name);
   },
 );
 
@@ -283,6 +299,18 @@ test("local.process: the engine's process ends with a gateway that is killed", W
   assert.ok(isRunning(pid));
   gateway.kill("SIGKILL");
   await until(() => !isRunning(pid));
+});
+
+test("local.process: a model has one thread less than there are processors, at least one and at most four", () => {
+  for (const [processors, threads] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [4, 3],
+    [5, 4],
+    [64, 4],
+  ] as const)
+    assert.equal(threadsFor(processors), threads);
 });
 
 test("local.process: no process outlives its owner's close", WITH_ENGINE, async (t) => {

@@ -2,8 +2,13 @@
 import { SHERPA_PACKAGE } from "./sherpa.ts";
 
 export function isEngineInstalled(): boolean {
+  return [SHERPA_PACKAGE, enginePackage()].every(isResolvable);
+}
+
+/** The package with the native code for this system. */
+export function enginePackage(): string {
   const system = process.platform === "win32" ? "win" : process.platform;
-  return [SHERPA_PACKAGE, `sherpa-onnx-${system}-${process.arch}`].every(isResolvable);
+  return `sherpa-onnx-${system}-${process.arch}`;
 }
 
 function isResolvable(name: string): boolean {
