@@ -26,6 +26,14 @@ const featureSummary = z
   .record(z.string(), z.boolean())
   .describe("What a request can require: true if at least one target of the route supports it.");
 
+/** A target by its place in the route. */
+export const namedTarget = z.strictObject({
+  position: z.int(),
+  connection: z.string(),
+  provider: z.string(),
+  model: z.string(),
+});
+
 export const routingEntry = z.strictObject({
   context: z.enum(CONTEXTS),
   source: z.enum(["route", "capability_override"]).optional(),
@@ -33,7 +41,7 @@ export const routingEntry = z.strictObject({
   features: featureSummary,
   purposes: z.array(purposeEntry),
   targets: z
-    .array(z.strictObject({ position: z.int(), connection: z.string(), provider: z.string(), model: z.string() }))
+    .array(namedTarget)
     .describe("Only with scope `routing:read`.")
     .optional(),
 });

@@ -80,6 +80,11 @@ export const providerDeletion = z
   .enum(["none", "pending", "done", "failed"])
   .describe("Whether the provider's stored copy is deleted.");
 
+export const jobProgress = z.strictObject({
+  stage: z.enum(JOB_STAGES),
+  fraction: z.number().min(0).max(1).nullable(),
+});
+
 export const job = z.strictObject({
   object: z.literal("transcription.job"),
   job_id: z.string(),
@@ -91,7 +96,7 @@ export const job = z.strictObject({
   expires_at: z.string().nullable().describe("When the result is deleted. Null until the job has ended."),
   cancel_requested: z.boolean(),
   attempts: z.int().min(0).describe("Number of times that a worker claimed the job."),
-  progress: z.strictObject({ stage: z.enum(JOB_STAGES), fraction: z.number().min(0).max(1).nullable() }),
+  progress: jobProgress,
   metadata: z.record(z.string(), z.string()),
   result: transcriptionEnvelope.nullable().describe("The transcript, if it is small enough to be included."),
   result_url: z.string().nullable().describe("Address of a larger result, valid without a key for a short time."),

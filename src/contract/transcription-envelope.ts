@@ -66,10 +66,13 @@ export const purposeFields = z.strictObject({
 
 export type PurposeFields = z.infer<typeof purposeFields>;
 
+/** A file of a model on the gateway's machine. */
+export const localModelFile = z.strictObject({ path: z.string(), sha256: z.string() });
+
 /** The receipt of a model on the gateway's machine: the same audio and files give the same text [local.idempotent]. */
 export const localModel = z
   .strictObject({
-    files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+    files: z.array(localModelFile),
   })
   .describe(
     "Present if a model on the gateway's machine made the text: its files, which determine it. `patchbay verify-transcript` decodes again with them. The request's record has the model's name.",

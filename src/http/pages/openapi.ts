@@ -1,10 +1,13 @@
 // Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
 import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
+import { putSttWebhookContract } from "../../contract/endpoints/endpoint-webhook.ts";
 import { SCHEMA_NAMES, type SchemaNames } from "../../contract/endpoints/schema-names.ts";
 import { TAGS, tagOf } from "../../contract/endpoints/tags.ts";
 import { Components, type Json } from "./openapi-components.ts";
+import { type OperationExamples, pathExamples, withExample } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
+import { webhooksOf } from "./openapi-webhooks.ts";
 
 const VERSION = "1";
 
@@ -26,20 +29,28 @@ export const ADMIN_API: OpenapiAbout = {
 export interface OpenapiOptions {
   readonly about?: OpenapiAbout;
   readonly schemas?: SchemaNames;
+  readonly examples?: OperationExamples;
 }
 
 export function openapiDocument(
   contracts: readonly EndpointContract[],
-  { about = PUBLIC_API, schemas = SCHEMA_NAMES }: OpenapiOptions = {},
+  { about = PUBLIC_API, schemas = SCHEMA_NAMES, examples = {} }: OpenapiOptions = {},
 ): Json {
   const components = new Components(schemas);
+  const pathValues = pathExamples(contracts, examples);
   const paths: Record<string, Record<string, Json>> = {};
   for (const contract of contracts) {
     const path = pathTemplate(contract);
     const operations = paths[path] ?? {};
     paths[path] = operations;
-    operations[contract.method.toLowerCase()] = operation(contract, components);
+    operations[contract.method.toLowerCase()] = withExample(
+      operation(contract, components, pathValues),
+      contract,
+      examples[contract.operationId],
+    );
   }
+  const tags = TAGS.filter((tag) => contracts.some((contract) => tagOf(contract) === tag));
+  const hasWebhook = contracts.includes(putSttWebhookContract);
   return {
     openapi: "3.1.0",
     info: {
@@ -48,11 +59,9 @@ export function openapiDocument(
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: TAGS.filter((tag) => contracts.some((contract) => tagOf(contract) === tag)).map(({ name, description }) => ({
-      name,
-      description,
-    })),
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
+    ...(hasWebhook ? { webhooks: webhooksOf(components) } : {}),
     components: {
       ...components.toJson(),
       securitySchemes: {
@@ -62,8 +71,12 @@ export function openapiDocument(
   };
 }
 
-function operation(contract: EndpointContract, components: Components): Json {
-  const parameters = parametersOf(contract, components);
+function operation(
+  contract: EndpointContract,
+  components: Components,
+  pathValues: Readonly<Record<string, string>>,
+): Json {
+  const parameters = parametersOf(contract, components, pathValues);
   return {
     operationId: contract.operationId,
     tags: [tagOf(contract).name],
