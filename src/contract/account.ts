@@ -40,10 +40,7 @@ export const routingEntry = z.strictObject({
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: featureSummary,
   purposes: z.array(purposeEntry),
-  targets: z
-    .array(namedTarget)
-    .describe("Only with scope `routing:read`.")
-    .optional(),
+  targets: z.array(namedTarget).describe("Only with scope `routing:read`.").optional(),
 });
 
 export const keyDescription = z.strictObject({

@@ -18,7 +18,11 @@ export async function adminScenario(recorder: Recorder, requestId: string): Prom
     await logScenario(ask, requestId);
   }
   const shared: Ask = (operationId, asking) =>
-    recorder.ask("admin", operationId.replace(/^[a-z]+/u, (verb) => `${verb}Platform`), asking);
+    recorder.ask(
+      "admin",
+      operationId.replace(/^[a-z]+/u, (verb) => `${verb}Platform`),
+      asking,
+    );
   await connectionScenario(shared);
   await routeScenario(shared);
   await shared("getModels");
@@ -95,7 +99,12 @@ async function routeScenario(ask: Ask): Promise<void> {
   await ask("listRouteVersions", { path });
   await ask("getRouteVersion", { path: { ...path, version: "1" } });
   const purpose = { ...path, label: "voicemail" };
-  const json = { purpose: "voicemail", description: "Messages of callers", route: "calls", defaults: { diarization: false } };
+  const json = {
+    purpose: "voicemail",
+    description: "Messages of callers",
+    route: "calls",
+    defaults: { diarization: false },
+  };
   await ask("putPurpose", { path: purpose, json });
   await ask("listPurposes", { path });
   await ask("deletePurpose", { path: purpose });

@@ -18,7 +18,7 @@ export interface Asking {
   readonly headers?: Fields;
   readonly json?: unknown;
   /** `file` names a recording. */
-  readonly form?: Fields;
+  readonly form?: Readonly<Record<string, string | boolean>>;
   /** Not part of the example: which form of the answer is wanted. */
   readonly accept?: string;
   /** The answer does not end: its first event is enough. */
@@ -146,9 +146,9 @@ async function bodyOf({ json, form }: Asking): Promise<{ readonly body: Buffer; 
   if (form === undefined) return { body: Buffer.alloc(0), type: null };
   const data = new FormData();
   for (const [name, value] of Object.entries(form)) {
-    const recording = name === "file" ? RECORDINGS[value] : undefined;
-    if (recording === undefined) data.append(name, value);
-    else data.append(name, new Blob([new Uint8Array(recording)]), value);
+    const recording = name === "file" ? RECORDINGS[String(value)] : undefined;
+    if (recording === undefined) data.append(name, String(value));
+    else data.append(name, new Blob([new Uint8Array(recording)]), String(value));
   }
   const encoded = new Response(data);
   return {

@@ -28,7 +28,7 @@ export async function runScenario(world: ExampleWorld, recorder: Recorder): Prom
 /** Returns the id of the first request. */
 async function transcriptionScenario({ ask: askOn }: Recorder): Promise<string> {
   const ask = (operationId: string, asking?: Asking) => askOn("public", operationId, asking);
-  const form = { file: "call.mp3", diarization: "true", timestamps: "word", language: "en" };
+  const form = { file: "call.mp3", diarization: true, timestamps: "word", language: "en" };
   const { requestId } = await ask("createTranscription", { form });
   await ask("createTranscription", { json: { ...REMOTE, diarization: true, timestamps: "word", purpose: "meetings" } });
   for (const accept of ["text/plain", "application/x-subrip", "text/vtt"])
@@ -62,10 +62,10 @@ async function transcriptionScenario({ ask: askOn }: Recorder): Promise<string> 
 async function jobsScenario({ ask: askOn }: Recorder): Promise<void> {
   const ask = (operationId: string, asking?: Asking) => askOn("public", operationId, asking);
   const idOf = (json: unknown): string => String((json as { readonly job_id: string }).job_id);
-  const form = { file: "call.mp3", diarization: "true" };
+  const form = { file: "call.mp3", diarization: true };
   const short = idOf((await ask("createTranscriptionJob", { form })).json);
   await ask("createTranscriptionJob", { json: { ...REMOTE, timestamps: "word" } });
-  await ask("createTranscriptionJob", { form: { ...form, dry_run: "true" } });
+  await ask("createTranscriptionJob", { form: { ...form, dry_run: true } });
   const ended = async (job: string): Promise<Readonly<Record<string, unknown>>> => {
     const asking = { path: { job_id: job }, query: { wait: "20" } };
     let last: Readonly<Record<string, unknown>> = {};
@@ -76,9 +76,7 @@ async function jobsScenario({ ask: askOn }: Recorder): Promise<void> {
     assert.equal(last["status"], "succeeded");
     return last;
   };
-  const long = idOf(
-    (await ask("createTranscriptionJob", { form: { file: "call.mp3", timestamps: "both" } })).json,
-  );
+  const long = idOf((await ask("createTranscriptionJob", { form: { file: "call.mp3", timestamps: "both" } })).json);
   await ended(short);
   const { result_url: address } = await ended(long);
   assert.ok(typeof address === "string", "the result of the long recording is not large enough");

@@ -18,7 +18,9 @@ export const KEYS = {
   operator: "test-key-of-the-operator-0000001",
 } as const;
 /** Recordings by the names that examples use. */
-export const RECORDINGS: Readonly<Record<string, Uint8Array>> = { "call.mp3": new Uint8Array(readFileSync(samplePath())) };
+export const RECORDINGS: Readonly<Record<string, Uint8Array>> = {
+  "call.mp3": new Uint8Array(readFileSync(samplePath())),
+};
 const PUBLIC = "93.184.216.34";
 /** Only a transcript without words fits into its job. */
 const INLINE_RESULT_BYTES = 2_500;
