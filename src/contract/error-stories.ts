@@ -28,10 +28,12 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
     why: "A field, a header or the body is malformed, unknown or of the wrong type. `param` names the first error, and `details.issues` lists all of them.",
     action: "Correct the request. Repeated unchanged, it gets the same answer.",
     example: {
-      message: "`languge` is not a field of this endpoint. Did you mean `language`?",
-      param: "languge",
+      message: "`timestamp` is not a field of this endpoint. Did you mean `timestamps`?",
+      param: "timestamp",
       details: {
-        issues: [{ param: "languge", message: "`languge` is not a field of this endpoint. Did you mean `language`?" }],
+        issues: [
+          { param: "timestamp", message: "`timestamp` is not a field of this endpoint. Did you mean `timestamps`?" },
+        ],
       },
     },
   },

@@ -138,18 +138,18 @@ async function webhookScenario(ask: Ask): Promise<void> {
 }
 
 async function operatorScenario(ask: Ask, requestId: string): Promise<void> {
-  const workspace = { tenant_id: "globex" };
+  const workspace = { tenant_id: "research" };
   await ask("createPlan", { json: { id: "team", monthly_chat_tokens: 5_000_000, credits_usd: "100" } });
   await ask("listPlans");
   const plan = await ask("getPlan", { path: { plan_id: "team" } });
   const changed = { monthly_chat_tokens: 10_000_000, credits_usd: "200" };
   await ask("replacePlan", { path: { plan_id: "team" }, json: changed, headers: matching(plan.etag) });
-  await ask("createWorkspace", { json: { slug: "globex", plan: "free" } });
+  await ask("createWorkspace", { json: { slug: "research", plan: "free" } });
   await ask("listWorkspaces");
   const { etag } = await ask("getWorkspace", { path: workspace });
   await ask("replaceWorkspace", { path: workspace, json: { plan: "team" }, headers: matching(etag) });
   const credits = { amount_usd: "25.00", note: "Pilot, agreed by mail" };
-  await ask("grantCredits", { path: workspace, json: credits, headers: { "Idempotency-Key": "pilot-globex-1" } });
+  await ask("grantCredits", { path: workspace, json: credits, headers: { "Idempotency-Key": "pilot-research-1" } });
   await ask("replaceWorkspace", { path: workspace, json: { plan: null }, headers: { "If-Match": "*" } });
   await ask("deleteWorkspace", { path: workspace });
   await ask("deletePlan", { path: { plan_id: "team" } });

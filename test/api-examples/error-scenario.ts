@@ -44,11 +44,11 @@ type Provocation = (ask: Ask, sandbox: Sandbox) => Promise<ErrorBody | null>;
 
 const transcribe = (ask: Ask, asking: Asking = {}): Promise<ErrorBody | null> =>
   ask("POST", "/v1/transcription", { ...asking, form: { file: AUDIO, ...asking.form } });
-const broken = (sandbox: Sandbox, status: number): void => void sandbox.addFault({ fault: { kind: "status", status } });
+const broken = (sandbox: Sandbox, status: number): void => sandbox.addFault({ fault: { kind: "status", status } });
 const APPS = "/workspace/acme/apps";
 
 export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
-  INVALID_REQUEST: (ask) => transcribe(ask, { form: { languge: "en" } }),
+  INVALID_REQUEST: (ask) => transcribe(ask, { form: { timestamp: "word" } }),
   ROUTE_CONTROL_FIELD_REJECTED: (ask) => transcribe(ask, { form: { model: "nova-3" } }),
   AUDIO_URL_REJECTED: (ask) =>
     ask("POST", "/v1/transcription", { json: { audio: { url: "https://elsewhere.example/call.mp3" } } }),
@@ -199,7 +199,7 @@ function errorFile(sandbox: Sandbox) {
     admin: KEYS.admin,
     workspaces: {
       acme: { audio_url_domains: ["media.example.com"] },
-      globex: { plan: "empty", apps: { unfunded: { route: "speech", key: KEYS.unfunded } } },
+      research: { plan: "empty", apps: { unfunded: { route: "speech", key: KEYS.unfunded } } },
     },
     apps: {
       notes: { route: "chat", audio_input_override: "speech", key: KEYS.notes },

@@ -1,7 +1,6 @@
 // Sends the requests of examples to a gateway and records them with their answers, in the form of the OpenAPI documents.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type IncomingMessage, request as httpRequest } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
 import { type EndpointContract, pathTemplate } from "../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
@@ -102,15 +101,18 @@ async function send(
     },
   );
   sent.end(body);
-  const upgraded = once(sent, "upgrade").then(([response, socket]: [IncomingMessage, { destroy: () => void }]) => {
-    socket.destroy();
-    return response;
+  return read(await responseTo(sent), isEndless);
+}
+
+function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once("error", reject);
+    sent.once("response", resolve);
+    sent.once("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve(response);
+    });
   });
-  const response = await Promise.race([
-    once(sent, "response").then(([received]: [IncomingMessage]) => received),
-    upgraded,
-  ]);
-  return read(response, isEndless);
 }
 
 async function read(response: IncomingMessage, isEndless: boolean): Promise<readonly [Answered, string]> {

@@ -61,7 +61,7 @@ async function transcriptionScenario({ ask: askOn }: Recorder): Promise<string> 
 
 async function jobsScenario({ ask: askOn }: Recorder): Promise<void> {
   const ask = (operationId: string, asking?: Asking) => askOn("public", operationId, asking);
-  const idOf = (json: unknown): string => String((json as { readonly job_id: string }).job_id);
+  const idOf = (json: unknown): string => (json as { readonly job_id: string }).job_id;
   const form = { file: "call.mp3", diarization: true };
   const short = idOf((await ask("createTranscriptionJob", { form })).json);
   await ask("createTranscriptionJob", { json: { ...REMOTE, timestamps: "word" } });

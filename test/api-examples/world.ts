@@ -7,6 +7,7 @@ import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import { brand } from "../../src/contract/ids.ts";
+import { createOutbound } from "../../src/outbound/dial.ts";
 import { configurationWith } from "../harness/configuration.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { archiveSource, demoTar, specWith } from "../local-models/demo-model.ts";
@@ -45,10 +46,12 @@ export async function openWorld(): Promise<ExampleWorld> {
   internet.server(PUBLIC, url);
   // Its server has no TLS, so a pull starts and goes no further.
   const source = archiveSource(`https://${url.host}/demo-model.tar.bz2`, await demoTar());
+  const outbound = createOutbound({});
+  opened.defer(() => outbound.destroy());
   const gateway = await startGateway({
     file: exampleFile,
     network: internet,
-    modelSource: { manifest: [specWith(source)], hosts: [url.host] },
+    modelSource: { manifest: [specWith(source)], hosts: [url.host], outbound },
   });
   opened.defer(() => gateway.close());
   const kept = opened.move();
