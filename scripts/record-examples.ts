@@ -1,4 +1,4 @@
-// Records the examples of the OpenAPI documents anew: sends every request of `test/api-examples` to a gateway with simulated providers, on its own PostgreSQL
+// Records the examples of the OpenAPI documents again: sends every request of `test/api-examples` to a gateway with simulated providers, on its own PostgreSQL
 // server.
 import { createRecorder } from "../test/api-examples/recorder.ts";
 import { runScenario } from "../test/api-examples/scenario.ts";

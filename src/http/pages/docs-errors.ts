@@ -4,6 +4,7 @@ import { ERROR_STORIES, type ErrorStory } from "../../contract/error-stories.ts"
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../contract/jobs.ts";
 import { exampleError, exampleJobError } from "./error-examples.ts";
+import { NOT_SEARCHED } from "./docs/markdown.ts";
 import { insertWordBreaks, escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
@@ -71,7 +72,7 @@ ${Object.entries(story.reasons ?? {})
 
 **${PARTS.example}:**
 
-\`\`\`json
+\`\`\`json ${NOT_SEARCHED}
 ${JSON.stringify(example, null, 2)}
 \`\`\`
 `,

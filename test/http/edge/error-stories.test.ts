@@ -26,7 +26,7 @@ test("errors.story: every code has what happened, why, what to do and an example
     assert.deepEqual(leads, LEADS, code);
     for (const [index, text] of parts.entries())
       assert.ok(index % 2 === 0 || text.trim().length > 10, `${code} ${index}`);
-    assert.match(section, /```json\n\{[\s\S]+\}\n```\n/u, code);
+    assert.match(section, /```json example\n\{[\s\S]+\}\n```\n/u, code);
     const page = html.split("<section").find((each) => each.startsWith(` id="${code}"`)) ?? "";
     for (const lead of LEADS) assert.ok(page.includes(`<strong>${lead}`), `${code} ${lead}`);
     for (const reason of Object.keys(ERROR_STORIES[code].reasons ?? {}))

@@ -10,10 +10,13 @@ import { readExamples } from "../../../scripts/api-examples.ts";
 import { askApp } from "./ask-app.ts";
 import pino from "pino";
 import { packageRoot, webModules } from "../../../src/cli/package-root.ts";
+import { completionWebhook } from "../../../src/contract/endpoints/completion-webhook.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
+import { tagOf } from "../../../src/contract/endpoints/tags.ts";
 import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { getDocsSearchContract, health, readiness } from "../../../src/contract/endpoints/operations.ts";
+import { referencePath } from "../../../src/http/pages/docs/api-reference.ts";
 import { createDocumentation } from "../../../src/http/pages/docs/documentation.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/pages/docs-errors.ts";
 import type { HandlerContext } from "../../../src/http/server/endpoint.ts";
@@ -25,6 +28,7 @@ import { getLlms } from "../../../src/http/endpoints/pages/get-llms.ts";
 import { getReadiness } from "../../../src/http/endpoints/get-readiness.ts";
 import { FIRST_REQUESTS } from "../../../src/http/pages/first-requests.ts";
 import { escapeHtml } from "../../../src/http/pages/html-page.ts";
+import { curlCommand } from "../../../src/http/pages/openapi-examples.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { readJson } from "../../../src/http/body/read-json.ts";
 import { createServer } from "../../../src/http/server/server.ts";
@@ -150,6 +154,27 @@ test("api.docs: the API reference has every endpoint with its fields, and /llms.
     assert.ok(text.body.includes(code), code);
     assert.ok(index.body.includes(escapeHtml(code)), code);
   }
+  await app.close();
+});
+
+test("api.docs: the API reference shows each operation's example, and the webhook with its headers; the search ignores them", async () => {
+  const app = operations({});
+  for (const contract of ENDPOINTS) {
+    const { body } = await askApp(app, { url: referencePath(tagOf(contract).name) });
+    const section = body.split("<h2").find((each) => each.startsWith(` id="${contract.operationId}"`)) ?? "";
+    const example = readExamples()[contract.operationId] ?? assert.fail(contract.operationId);
+    assert.ok(section.includes(escapeHtml(curlCommand(contract, example))), contract.operationId);
+    const hasAnswer = Object.values(example.answers).some((answers) => Object.keys(answers).length > 0);
+    assert.equal(/<p>Answer \d+, <code>/u.test(section), hasAnswer, contract.operationId);
+  }
+  const { operationId, example } = completionWebhook;
+  const { body } = await askApp(app, { url: "/docs/api/webhook" });
+  const section = body.split("<h2").find((each) => each.startsWith(` id="${operationId}"`)) ?? "";
+  for (const [name, value] of Object.entries(example.headers))
+    assert.ok(section.includes(`<code>${name}</code>`) && section.includes(`${name}: ${value}`), name);
+  assert.ok(section.includes(escapeHtml(JSON.stringify(example.body))));
+  const search = await askApp(app, { url: "/docs/search.json" });
+  assert.ok(!search.body.includes("req_01kb1v3"));
   await app.close();
 });
 

@@ -1,6 +1,7 @@
 // Writes the API reference as Markdown, one page for each tag of the OpenAPI document: parameters, bodies, responses and errors of every operation.
 import { z } from "zod";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "../first-requests.ts";
+import { NOT_SEARCHED } from "./markdown.ts";
 
 const MAX_DEPTH = 3;
 
@@ -21,7 +22,8 @@ const schemaObject = z.looseObject({
   default: z.unknown().optional(),
 });
 const reference = z.object({ $ref: z.string() });
-const body = z.object({ content: z.record(z.string(), z.object({ schema: schemaOf })).optional() });
+const media = z.object({ schema: schemaOf, example: z.unknown().optional() });
+const body = z.object({ content: z.record(z.string(), media).optional() });
 const response = body.extend({ description: z.string() });
 const parameter = z.object({
   name: z.string(),
@@ -29,6 +31,7 @@ const parameter = z.object({
   required: z.boolean().optional(),
   description: z.string().optional(),
   schema: schemaOf,
+  example: z.unknown().optional(),
 });
 const operationShape = z.object({
   operationId: z.string(),
@@ -37,6 +40,7 @@ const operationShape = z.object({
   description: z.string().optional(),
   security: z.array(z.unknown()).optional(),
   "x-required-scope": z.string().optional(),
+  "x-codeSamples": z.array(z.object({ source: z.string() })).optional(),
   parameters: z.array(z.union([reference, parameter])).optional(),
   requestBody: body.optional(),
   responses: z.record(z.string(), z.union([reference, response])),
@@ -44,6 +48,7 @@ const operationShape = z.object({
 const documentShape = z.object({
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operationShape)),
+  webhooks: z.record(z.string(), z.record(z.string(), operationShape)).optional(),
   components: z.object({
     schemas: z.record(z.string(), schemaOf),
     parameters: z.record(z.string(), parameter),
@@ -114,10 +119,11 @@ function tagPages(api: OpenapiDocument): readonly ReferencePage[] {
     const operations = operationsOf(api, name).map(({ request, operation }) =>
       operationSection(api, request, operation),
     );
+    const webhooks = webhooksOf(api, name).map((operation) => webhookSection(api, operation));
     return {
       path: referencePath(name),
       title: name,
-      markdown: [`# ${name}`, description, ...operations].join("\n\n"),
+      markdown: [`# ${name}`, description, ...operations, ...webhooks].join("\n\n"),
     };
   });
 }
@@ -131,6 +137,13 @@ function operationsOf(
       .filter(([, operation]) => operation.tags.includes(tag))
       .map(([method, operation]) => ({ request: `${method.toUpperCase()} ${path}`, operation })),
   );
+}
+
+/** Requests that the gateway sends. */
+function webhooksOf({ webhooks = {} }: OpenapiDocument, tag: string): readonly Operation[] {
+  return Object.values(webhooks)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ tags }) => tags.includes(tag));
 }
 
 export function referencePath(tag: string): string {
@@ -149,9 +162,59 @@ function operationSection(api: OpenapiDocument, request: string, operation: Oper
     ...parameterTable(api, parameters),
     ...bodyTables(api, requestBody),
     responseTable(api, responses),
+    ...exampleParts(operation),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function webhookSection(api: OpenapiDocument, operation: Operation): string {
+  const { operationId, summary, description = "", responses, requestBody, parameters = [] } = operation;
+  const headers = parameters.flatMap((each) =>
+    "$ref" in each || each.example === undefined ? [] : [`${each.name}: ${String(each.example)}`],
+  );
+  const [example] = Object.values(requestBody?.content ?? {});
+  return [
+    `## ${summary} {#${operationId}}`,
+    "`POST` to your URL · Sent by the gateway, with a signature.",
+    description,
+    ...parameterTable(api, parameters),
+    ...bodyTables(api, requestBody),
+    responseTable(api, responses),
+    "### Example",
+    `\`\`\`http ${NOT_SEARCHED}\n${headers.join("\n")}\n\n${JSON.stringify(example?.example)}\n\`\`\``,
+  ].join("\n\n");
+}
+
+/** The request as a command, the same body in another form, and the answer. */
+function exampleParts(operation: Operation): readonly string[] {
+  const [sample] = operation["x-codeSamples"] ?? [];
+  if (sample === undefined) return [];
+  const [, ...otherBodies] = examplesIn(operation.requestBody);
+  const [status, answer] = Object.entries(operation.responses).find(
+    ([code, each]) => code < "300" && !("$ref" in each) && examplesIn(each).length > 0,
+  ) ?? ["", undefined];
+  const answers = answer === undefined || "$ref" in answer ? [] : examplesIn(answer).slice(0, 1);
+  return [
+    "### Example",
+    `\`\`\`sh ${NOT_SEARCHED}\n${sample.source}\n\`\`\``,
+    ...otherBodies.flatMap(([type, example]) => [`The same as \`${type}\`:`, exampleBlock(example)]),
+    ...answers.flatMap(([type, example]) => [`Answer ${status}, \`${type}\`:`, exampleBlock(example)]),
+  ];
+}
+
+/** In the order of the command: a form comes first, because files are sent so. */
+function examplesIn(part: z.infer<typeof body> | undefined): readonly (readonly [type: string, example: unknown])[] {
+  return Object.entries(part?.content ?? {})
+    .flatMap(([type, { example }]) => (example === undefined ? [] : [[type, example] as const]))
+    .toSorted(([left], [right]) => Number(right.startsWith("multipart/")) - Number(left.startsWith("multipart/")));
+}
+
+/** Not searched: other operations have the same words. */
+function exampleBlock(example: unknown): string {
+  return typeof example === "string"
+    ? `\`\`\`text ${NOT_SEARCHED}\n${example.trimEnd()}\n\`\`\``
+    : `\`\`\`json ${NOT_SEARCHED}\n${JSON.stringify(example, null, 2)}\n\`\`\``;
 }
 
 function parameterTable(api: OpenapiDocument, parameters: NonNullable<Operation["parameters"]>): readonly string[] {
