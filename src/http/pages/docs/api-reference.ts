@@ -191,14 +191,15 @@ function exampleParts(operation: Operation): readonly string[] {
   const [sample] = operation["x-codeSamples"] ?? [];
   if (sample === undefined) return [];
   const [, ...otherBodies] = examplesIn(operation.requestBody);
-  const [status, answer] = Object.entries(operation.responses).find(
+  // A job's submission is answered 202, and 200 only for a dry run.
+  const [status, answer] = Object.entries(operation.responses).findLast(
     ([code, each]) => code < "300" && !("$ref" in each) && examplesIn(each).length > 0,
   ) ?? ["", undefined];
   const answers = answer === undefined || "$ref" in answer ? [] : examplesIn(answer).slice(0, 1);
   return [
     "### Example",
     `\`\`\`sh ${NOT_SEARCHED}\n${sample.source}\n\`\`\``,
-    ...otherBodies.flatMap(([type, example]) => [`The same as \`${type}\`:`, exampleBlock(example)]),
+    ...otherBodies.flatMap(([type, example]) => [`Or as \`${type}\`:`, exampleBlock(example)]),
     ...answers.flatMap(([type, example]) => [`Answer ${status}, \`${type}\`:`, exampleBlock(example)]),
   ];
 }
