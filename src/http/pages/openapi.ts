@@ -19,11 +19,12 @@ export interface OpenapiAbout {
 const PUBLIC_API: OpenapiAbout = {
   title: "Patchbay",
   description:
-    "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers.",
+    "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers. Commands in examples read `PATCHBAY_URL`, the address of the gateway, `PATCHBAY_API_KEY`, a key of an app, and `ADMIN_KEY`, a key with the role `admin`.",
 };
 export const ADMIN_API: OpenapiAbout = {
   title: "Patchbay administration",
-  description: "Administration with operator keys, on the admin listener only.",
+  description:
+    "Administration with operator keys, on the admin listener only. Commands in examples read `PATCHBAY_ADMIN_URL`, the address of that listener, and `OPERATOR_KEY`.",
 };
 
 export interface OpenapiOptions {

@@ -1,78 +1,10 @@
 // Writes the API reference as Markdown, one page for each tag of the OpenAPI document: parameters, bodies, responses and errors of every operation.
-import { z } from "zod";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "../first-requests.ts";
-import { NOT_SEARCHED } from "./markdown.ts";
+import { documentShape, type OpenapiDocument, type Operation, type Schema } from "./reference-document.ts";
+import { deliveredExample, exampleParts } from "./reference-examples.ts";
 
 const MAX_DEPTH = 3;
-
-/** The part of an OpenAPI document that the reference shows. */
-const schemaOf: z.ZodType<Schema> = z.lazy(() => z.union([schemaObject, z.boolean().transform(() => ({}))]));
-const schemaObject = z.looseObject({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  properties: z.record(z.string(), schemaOf).optional(),
-  required: z.array(z.string()).optional(),
-  items: schemaOf.optional(),
-  anyOf: z.array(schemaOf).optional(),
-  oneOf: z.array(schemaOf).optional(),
-  allOf: z.array(schemaOf).optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  default: z.unknown().optional(),
-});
-const reference = z.object({ $ref: z.string() });
-const media = z.object({ schema: schemaOf, example: z.unknown().optional() });
-const body = z.object({ content: z.record(z.string(), media).optional() });
-const response = body.extend({ description: z.string() });
-const parameter = z.object({
-  name: z.string(),
-  in: z.string(),
-  required: z.boolean().optional(),
-  description: z.string().optional(),
-  schema: schemaOf,
-  example: z.unknown().optional(),
-});
-const operationShape = z.object({
-  operationId: z.string(),
-  tags: z.array(z.string()),
-  summary: z.string(),
-  description: z.string().optional(),
-  security: z.array(z.unknown()).optional(),
-  "x-required-scope": z.string().optional(),
-  "x-codeSamples": z.array(z.object({ source: z.string() })).optional(),
-  parameters: z.array(z.union([reference, parameter])).optional(),
-  requestBody: body.optional(),
-  responses: z.record(z.string(), z.union([reference, response])),
-});
-const documentShape = z.object({
-  tags: z.array(z.object({ name: z.string(), description: z.string() })),
-  paths: z.record(z.string(), z.record(z.string(), operationShape)),
-  webhooks: z.record(z.string(), z.record(z.string(), operationShape)).optional(),
-  components: z.object({
-    schemas: z.record(z.string(), schemaOf),
-    parameters: z.record(z.string(), parameter),
-    responses: z.record(z.string(), response),
-  }),
-});
-
-interface Schema {
-  readonly [key: string]: unknown;
-  readonly $ref?: string | undefined;
-  readonly type?: string | readonly string[] | undefined;
-  readonly description?: string | undefined;
-  readonly properties?: Readonly<Record<string, Schema>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly items?: Schema | undefined;
-  readonly anyOf?: readonly Schema[] | undefined;
-  readonly oneOf?: readonly Schema[] | undefined;
-  readonly allOf?: readonly Schema[] | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly default?: unknown;
-}
-type Operation = z.infer<typeof operationShape>;
-type OpenapiDocument = z.infer<typeof documentShape>;
+const ADMIN_VARIABLE = "Those of a workspace's administration read `ADMIN_KEY` instead, a key with the role `admin`.";
 
 export interface ReferencePage {
   /** `/docs/api/jobs`. */
@@ -106,7 +38,7 @@ Every endpoint of this listener. The same as a document for programs is the Open
 
 ## First requests
 
-${FIRST_VARIABLES}
+${FIRST_VARIABLES} ${ADMIN_VARIABLE}
 
 ${examples.join("\n\n")}
 
@@ -170,10 +102,6 @@ function operationSection(api: OpenapiDocument, request: string, operation: Oper
 
 function webhookSection(api: OpenapiDocument, operation: Operation): string {
   const { operationId, summary, description = "", responses, requestBody, parameters = [] } = operation;
-  const headers = parameters.flatMap((each) =>
-    "$ref" in each || each.example === undefined ? [] : [`${each.name}: ${String(each.example)}`],
-  );
-  const [example] = Object.values(requestBody?.content ?? {});
   return [
     `## ${summary} {#${operationId}}`,
     "`POST` to your URL · Sent by the gateway, with a signature.",
@@ -182,40 +110,8 @@ function webhookSection(api: OpenapiDocument, operation: Operation): string {
     ...bodyTables(api, requestBody),
     responseTable(api, responses),
     "### Example",
-    `\`\`\`http ${NOT_SEARCHED}\n${headers.join("\n")}\n\n${JSON.stringify(example?.example)}\n\`\`\``,
+    deliveredExample(operation),
   ].join("\n\n");
-}
-
-/** The request as a command, the same body in another form, and the answer. */
-function exampleParts(operation: Operation): readonly string[] {
-  const [sample] = operation["x-codeSamples"] ?? [];
-  if (sample === undefined) return [];
-  const [, ...otherBodies] = examplesIn(operation.requestBody);
-  // A job's submission is answered 202, and 200 only for a dry run.
-  const [status, answer] = Object.entries(operation.responses).findLast(
-    ([code, each]) => code < "300" && !("$ref" in each) && examplesIn(each).length > 0,
-  ) ?? ["", undefined];
-  const answers = answer === undefined || "$ref" in answer ? [] : examplesIn(answer).slice(0, 1);
-  return [
-    "### Example",
-    `\`\`\`sh ${NOT_SEARCHED}\n${sample.source}\n\`\`\``,
-    ...otherBodies.flatMap(([type, example]) => [`Or as \`${type}\`:`, exampleBlock(example)]),
-    ...answers.flatMap(([type, example]) => [`Answer ${status}, \`${type}\`:`, exampleBlock(example)]),
-  ];
-}
-
-/** In the order of the command: a form comes first, because files are sent so. */
-function examplesIn(part: z.infer<typeof body> | undefined): readonly (readonly [type: string, example: unknown])[] {
-  return Object.entries(part?.content ?? {})
-    .flatMap(([type, { example }]) => (example === undefined ? [] : [[type, example] as const]))
-    .toSorted(([left], [right]) => Number(right.startsWith("multipart/")) - Number(left.startsWith("multipart/")));
-}
-
-/** Not searched: other operations have the same words. */
-function exampleBlock(example: unknown): string {
-  return typeof example === "string"
-    ? `\`\`\`text ${NOT_SEARCHED}\n${example.trimEnd()}\n\`\`\``
-    : `\`\`\`json ${NOT_SEARCHED}\n${JSON.stringify(example, null, 2)}\n\`\`\``;
 }
 
 function parameterTable(api: OpenapiDocument, parameters: NonNullable<Operation["parameters"]>): readonly string[] {
