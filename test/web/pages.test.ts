@@ -94,10 +94,10 @@ for (const width of [390, 1280])
     const header = await page.locator("header.site").boundingBox();
     assert.ok(heading !== null && header !== null);
     assert.ok(heading.y >= header.height && heading.y < header.height + 80, `${heading.y} below ${header.height}`);
-    const [pageWidth, wideBlocks] = (await page.evaluate(`[
+    const [pageWidth, wideBlocks] = await page.evaluate<[number, number]>(`[
       document.documentElement.scrollWidth,
       [...document.querySelectorAll("pre")].filter((block) => block.scrollWidth > block.clientWidth).length,
-    ]`)) as [number, number];
+    ]`);
     assert.ok(pageWidth <= width, String(pageWidth));
     assert.ok(wideBlocks > 0, "no block scrolls by itself");
   });

@@ -26,7 +26,7 @@ const parameter = z.object({
   required: z.boolean().optional(),
   description: z.string().optional(),
   schema: schemaOf,
-  example: z.unknown().optional(),
+  example: z.string().optional(),
 });
 const operationShape = z.object({
   operationId: z.string(),

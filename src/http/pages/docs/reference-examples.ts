@@ -37,7 +37,7 @@ function exampleBlock(example: unknown): string {
 /** A request that the gateway sends: headers and body as they arrive. */
 export function deliveredExample({ parameters = [], requestBody }: Operation): string {
   const headers = parameters.flatMap((each) =>
-    "$ref" in each || each.example === undefined ? [] : [`${each.name}: ${String(each.example)}`],
+    "$ref" in each || each.example === undefined ? [] : [`${each.name}: ${each.example}`],
   );
   const [delivered] = Object.values(requestBody?.content ?? {});
   return `\`\`\`http ${NOT_SEARCHED}\n${headers.join("\n")}\n\n${JSON.stringify(delivered?.example)}\n\`\`\``;
