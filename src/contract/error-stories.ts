@@ -61,7 +61,7 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
       unsupported_content_type: "its server does not declare a supported audio type",
     },
     action:
-      "Send an address that keeps the rule. An administrator adds hosts with `PUT /workspace/{tenant_id}/audio-url-domains`. To see which rule an address breaks, send it to `POST /workspace/{tenant_id}/audio-url-domains/check`.",
+      "Send an address that follows the rules. An administrator adds hosts with `PUT /workspace/{tenant_id}/audio-url-domains`. To see which rule an address breaks, send it to `POST /workspace/{tenant_id}/audio-url-domains/check`.",
     example: {
       message:
         "The host of audio.url, or of a redirect, is neither on the allowlist of this workspace nor on the global one. An administrator of the workspace can add it (PUT /workspace/{tenant_id}/audio-url-domains).",
@@ -106,7 +106,7 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   },
   CREDITS_REQUIRED: {
     happened: "The gateway refused the request because of the workspace's plan. Nothing was called or charged.",
-    why: "The request needs a metered model, and the plan has too few credits left. Plain chat uses the plan's monthly tokens first. Tools, JSON mode, images, audio and transcription always need credits. A model without a price needs them, too.",
+    why: "The request needs a metered model, and the plan has too few credits left. Plain chat uses the plan's monthly tokens first. Tools, JSON mode, images, audio and transcription always need credits. The code is also returned if only a shared model without a price could serve.",
     action: "Ask the operator for credits or another plan, or connect a provider account of your own.",
     example: {
       message:
@@ -372,7 +372,7 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   },
   PROVIDER_RESULT_UNKNOWN: {
     happened: "The outcome of the request is unknown. It is not charged.",
-    why: "The connection to the provider broke after the request was sent. Another provider was not tried, because the work could be billed twice. In a chat stream, the first content had already been sent.",
+    why: "The connection to the provider broke after the request was sent. Another provider was not tried, because the work could be billed twice. In a chat stream the reason is that its first content had already been sent.",
     action: "Send the request again with a new `Idempotency-Key` if it may be done twice.",
     example: {
       message:
@@ -410,7 +410,8 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   all_providers_exhausted: {
     happened: "No chat provider could answer. Nothing is charged.",
     why: "Every eligible chat target failed, is unavailable after failures, or is paused. `details.paused_until` is the end of the first manual pause, if there is one.",
-    action: "Retry after `Retry-After` seconds. If it recurs, look at `GET /admin/v1/health/providers`.",
+    action:
+      "Retry after `Retry-After` seconds. If it recurs, the operator sees the cause in `GET /admin/v1/health/providers`.",
     example: {
       message: "Every eligible target of the route failed or is unavailable. Nothing was charged. Retry later.",
       details: { reason: "exhausted", attempts: [{ position: 1, reason: "server_error" }] },

@@ -1,4 +1,5 @@
 // Examples of the administration: of a workspace's administrators and of the operator, for workspaces and for shared objects.
+import { until } from "../harness/until.ts";
 import type { Asking, Answered, Listener, Recorder } from "./recorder.ts";
 
 type Fields = Readonly<Record<string, string>>;
@@ -134,6 +135,10 @@ async function webhookScenario(ask: Ask): Promise<void> {
   await ask("listSttWebhookDeliveries");
   await ask("redeliverSttWebhook", { path: { delivery_id } });
   await ask("streamSttWebhook", { isEndless: true });
+  await until(async () => {
+    const { json } = await ask("listSttWebhookDeliveries");
+    return (json?.["data"] as readonly { readonly status: string }[]).every(({ status }) => status === "delivered");
+  });
   await ask("deleteSttWebhook");
 }
 

@@ -64,7 +64,7 @@ async function jobsScenario({ ask: askOn }: Recorder): Promise<void> {
   const idOf = (json: unknown): string => (json as { readonly job_id: string }).job_id;
   const form = { file: "call.mp3", diarization: true };
   const short = idOf((await ask("createTranscriptionJob", { form })).json);
-  await ask("createTranscriptionJob", { json: { ...REMOTE, timestamps: "word" } });
+  const remote = idOf((await ask("createTranscriptionJob", { json: { ...REMOTE, timestamps: "word" } })).json);
   await ask("createTranscriptionJob", { form: { ...form, dry_run: true } });
   const ended = async (job: string): Promise<Readonly<Record<string, unknown>>> => {
     const asking = { path: { job_id: job }, query: { wait: "20" } };
@@ -77,7 +77,8 @@ async function jobsScenario({ ask: askOn }: Recorder): Promise<void> {
     return last;
   };
   const long = idOf((await ask("createTranscriptionJob", { form: { file: "call.mp3", timestamps: "both" } })).json);
-  await ended(short);
+  // Lists show jobs that have ended.
+  for (const job of [short, remote]) await ended(job);
   const { result_url: address } = await ended(long);
   assert.ok(typeof address === "string", "the result of the long recording is not large enough");
   await ask("getTranscriptionJobResult", { path: { token: address.split("/").at(-1) ?? "" } });
