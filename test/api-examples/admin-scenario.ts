@@ -1,4 +1,5 @@
 // Examples of the administration: of a workspace's administrators and of the operator, for workspaces and for shared objects.
+import { deliveryList } from "../../src/contract/webhook.ts";
 import { until } from "../harness/until.ts";
 import type { Asking, Answered, Listener, Recorder } from "./recorder.ts";
 
@@ -136,8 +137,8 @@ async function webhookScenario(ask: Ask): Promise<void> {
   await ask("redeliverSttWebhook", { path: { delivery_id } });
   await ask("streamSttWebhook", { isEndless: true });
   await until(async () => {
-    const { json } = await ask("listSttWebhookDeliveries");
-    return (json?.["data"] as readonly { readonly status: string }[]).every(({ status }) => status === "delivered");
+    const { data } = deliveryList.parse((await ask("listSttWebhookDeliveries")).json);
+    return data.every(({ status }) => status === "delivered");
   });
   await ask("deleteSttWebhook");
 }
