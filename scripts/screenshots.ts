@@ -29,6 +29,8 @@ const PAGES = {
   docs: "/docs",
   "docs-reference": "/docs/reference/idempotency",
   "docs-api": "/docs/api",
+  "docs-api-transcription": "/docs/api/transcription",
+  "docs-api-webhook": "/docs/api/webhook",
   "docs-errors": "/docs/errors",
   playground: "/playground",
 } as const;

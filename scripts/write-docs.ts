@@ -7,10 +7,12 @@ import { providersPage } from "./write-provider-docs.ts";
 import { configurationPage } from "./write-config-docs.ts";
 import { coveragePage } from "./write-coverage.ts";
 import { ADMIN_API, openapiDocument } from "../src/http/pages/openapi.ts";
+import { readExamples } from "./api-examples.ts";
 
+const examples = readExamples();
 const PAGES: Readonly<Record<string, () => string>> = {
-  "openapi.json": () => readableJson(openapiDocument(ENDPOINTS)),
-  "openapi-admin.json": () => readableJson(openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API })),
+  "openapi.json": () => readableJson(openapiDocument(ENDPOINTS, { examples })),
+  "openapi-admin.json": () => readableJson(openapiDocument(ADMIN_ENDPOINTS, { about: ADMIN_API, examples })),
   "docs/errors.md": errorsMarkdown,
   "docs/configuration.md": configurationPage,
   "docs/providers.md": providersPage,
@@ -18,6 +20,11 @@ const PAGES: Readonly<Record<string, () => string>> = {
 };
 
 const MAX_LINE = 120;
+/** Members of an OpenAPI document that would take hundreds of lines. */
+const ON_ONE_LINE: ReadonlySet<string> = new Set(["example", "x-codeSamples"]);
+/** Takes the place of such a member while the document is indented. */
+const LINE = "on one line: ";
+const PLACEHOLDER = new RegExp(`"${LINE}(\\d+)"`, "gu");
 
 const isCheck = process.argv.includes("--check");
 const root = new URL("../", import.meta.url);
@@ -35,9 +42,12 @@ for (const [path, write] of Object.entries(PAGES)) {
   }
 }
 
-/** Indented; lists of plain values that fit are on one line. */
+/** Indented; examples, and lists of plain values that fit, are on one line each. */
 function readableJson(value: unknown): string {
-  const indented = JSON.stringify(value, null, 2);
+  const lines: string[] = [];
+  const shorten = (key: string, member: unknown): unknown =>
+    ON_ONE_LINE.has(key) && typeof member === "object" ? `${LINE}${lines.push(JSON.stringify(member)) - 1}` : member;
+  const indented = JSON.stringify(value, shorten, 2);
   const compact = indented.replaceAll(
     /\[\n((?: +(?:"(?:[^"\\]|\\.)*"|[-\d.]+|true|false|null),?\n)+) +\]/gu,
     (whole, items: string) => {
@@ -45,5 +55,5 @@ function readableJson(value: unknown): string {
       return line.length <= MAX_LINE ? line : whole;
     },
   );
-  return `${compact}\n`;
+  return `${compact.replaceAll(PLACEHOLDER, (_whole, at: string) => lines[Number(at)] ?? "")}\n`;
 }

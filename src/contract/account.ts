@@ -26,16 +26,21 @@ const featureSummary = z
   .record(z.string(), z.boolean())
   .describe("What a request can require: true if at least one target of the route supports it.");
 
+/** A target by its place in the route. */
+export const namedTarget = z.strictObject({
+  position: z.int(),
+  connection: z.string(),
+  provider: z.string(),
+  model: z.string(),
+});
+
 export const routingEntry = z.strictObject({
   context: z.enum(CONTEXTS),
   source: z.enum(["route", "capability_override"]).optional(),
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: featureSummary,
   purposes: z.array(purposeEntry),
-  targets: z
-    .array(z.strictObject({ position: z.int(), connection: z.string(), provider: z.string(), model: z.string() }))
-    .describe("Only with scope `routing:read`.")
-    .optional(),
+  targets: z.array(namedTarget).describe("Only with scope `routing:read`.").optional(),
 });
 
 export const keyDescription = z.strictObject({

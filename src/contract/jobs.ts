@@ -31,18 +31,13 @@ export const jobStatus = z.enum(JOB_STATUSES);
 const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
 
 /** Errors that only a job can end with; all others are in the catalogue. */
-export const JOB_ONLY_ERRORS = {
-  JOB_DEADLINE_EXCEEDED:
-    "The job did not end before its deadline (default: 6 h; set by the operator), in the queue or between calls. With a call in flight the code is `PROVIDER_RESULT_UNKNOWN`. Not charged. Submit it again under a new key.",
-  ATTEMPTS_EXHAUSTED:
-    "Several workers claimed the job, and all stopped before it ended. Not charged. Submit it again under a new key. If the error recurs, report the job's id to the operator.",
-} as const;
-type JobOnlyErrorCode = keyof typeof JOB_ONLY_ERRORS;
+export const JOB_ONLY_ERRORS = ["JOB_DEADLINE_EXCEEDED", "ATTEMPTS_EXHAUSTED"] as const;
+export type JobOnlyErrorCode = (typeof JOB_ONLY_ERRORS)[number];
 export type JobErrorCode = ErrorCode | JobOnlyErrorCode;
 
 export const jobError = z.strictObject({
   code: z
-    .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...(Object.keys(JOB_ONLY_ERRORS) as JobOnlyErrorCode[])])
+    .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...JOB_ONLY_ERRORS])
     .describe(
       "A code of the error catalogue; or `JOB_DEADLINE_EXCEEDED`: the job did not end in time; or `ATTEMPTS_EXHAUSTED`: all attempts failed. Neither is charged.",
     ),
@@ -80,6 +75,11 @@ export const providerDeletion = z
   .enum(["none", "pending", "done", "failed"])
   .describe("Whether the provider's stored copy is deleted.");
 
+export const jobProgress = z.strictObject({
+  stage: z.enum(JOB_STAGES),
+  fraction: z.number().min(0).max(1).nullable(),
+});
+
 export const job = z.strictObject({
   object: z.literal("transcription.job"),
   job_id: z.string(),
@@ -91,7 +91,7 @@ export const job = z.strictObject({
   expires_at: z.string().nullable().describe("When the result is deleted. Null until the job has ended."),
   cancel_requested: z.boolean(),
   attempts: z.int().min(0).describe("Number of times that a worker claimed the job."),
-  progress: z.strictObject({ stage: z.enum(JOB_STAGES), fraction: z.number().min(0).max(1).nullable() }),
+  progress: jobProgress,
   metadata: z.record(z.string(), z.string()),
   result: transcriptionEnvelope.nullable().describe("The transcript, if it is small enough to be included."),
   result_url: z.string().nullable().describe("Address of a larger result, valid without a key for a short time."),

@@ -5,7 +5,7 @@ import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { jobStatus, providerDeletion } from "./jobs.ts";
 import { PURPOSE_POLICY } from "./transcription-fields.ts";
-import { engineRuntime, pausedUntil, retirement } from "./transcription-envelope.ts";
+import { engineRuntime, localModelFile, pausedUntil, retirement } from "./transcription-envelope.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -86,7 +86,7 @@ export const recordedAttempt = z.strictObject({
         model: z
           .strictObject({
             name: z.string(),
-            files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+            files: z.array(localModelFile),
             ...engineRuntime,
           })
           .describe(`For \`model\`, of a model on the gateway's machine: what determines the text. ${NAMES}`)

@@ -66,6 +66,9 @@ export const purposeFields = z.strictObject({
 
 export type PurposeFields = z.infer<typeof purposeFields>;
 
+/** A file of a model on the gateway's machine. */
+export const localModelFile = z.strictObject({ path: z.string(), sha256: z.string() });
+
 /** Absent in answers that were stored by a version that did not record it. */
 export const engineRuntime = {
   engine: z.string().describe("Name and version of the engine, such as `sherpa-onnx 1.13.8`.").optional(),
@@ -80,7 +83,7 @@ export const engineRuntime = {
 /** The receipt of a model on the gateway's machine: the same audio, files, engine and processor family give the same text [local.idempotent]. */
 export const localModel = z
   .strictObject({
-    files: z.array(z.strictObject({ path: z.string(), sha256: z.string() })),
+    files: z.array(localModelFile),
     ...engineRuntime,
   })
   .describe(

@@ -63,6 +63,10 @@ const group = {
   capability: z.enum(CAPABILITIES).optional(),
 };
 
+export const unresolvedChat = z
+  .strictObject({ charge_usd: usd, tokens: count })
+  .describe("Chats of a process that died before it recorded them: counted as spent by budgets.");
+
 /** Of one workspace, or of all. */
 export const usageTable = z.strictObject({
   object: z.literal("usage"),
@@ -75,9 +79,7 @@ export const usageTable = z.strictObject({
   totals: z
     .array(z.strictObject({ billing_class: billingClass, ...amounts }))
     .describe("One for each class in `data`."),
-  unresolved_chat: z
-    .strictObject({ charge_usd: usd, tokens: count })
-    .describe("Chats of a process that died before it recorded them: counted as spent by budgets."),
+  unresolved_chat: unresolvedChat,
 });
 export type UsageTable = z.infer<typeof usageTable>;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../src/contract/endpoints/admin-endpoints.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
-import { ERRORS } from "../../src/contract/errors.ts";
+import { ERROR_STORIES } from "../../src/contract/error-stories.ts";
 import { run } from "../cli/fake-gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -107,7 +107,7 @@ test("cli.documented-names: every endpoint that a document or an error's page na
   const NAMED = /\b(GET|PUT|POST|DELETE) (\/(?:v1|workspace|admin\/v1)\/[\w{}/.:-]*[\w}])/gu;
   const texts = [
     ...PAGES.map((page) => [page, textOf(page)] as const),
-    ...Object.entries(ERRORS).map(([code, { doc }]) => [code, doc] as const),
+    ...Object.entries(ERROR_STORIES).map(([code, { why, action }]) => [code, `${why} ${action}`] as const),
   ];
   let count = 0;
   for (const [where, text] of texts)

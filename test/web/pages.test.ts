@@ -85,11 +85,35 @@ test("api.docs: without scripts a page is complete", async (t) => {
   assert.ok(await page.getByRole("link", { name: "Glossary" }).isVisible());
 });
 
+for (const width of [390, 1280])
+  test(`errors.doc-url: doc_url opens at its code, below the header and without sideways scrolling, at ${width} px`, async (t) => {
+    const page = await open(t, "/docs/errors#AUDIO_URL_REJECTED", { viewport: { width, height: 844 } });
+    if (page === null) return;
+    await page.locator("#search-field").waitFor();
+    const heading = await page.locator("#AUDIO_URL_REJECTED").boundingBox();
+    const header = await page.locator("header.site").boundingBox();
+    assert.ok(heading !== null && header !== null);
+    assert.ok(heading.y >= header.height && heading.y < header.height + 80, `${heading.y} below ${header.height}`);
+    const [pageWidth, wideBlocks] = await page.evaluate<[number, number]>(`[
+      document.documentElement.scrollWidth,
+      [...document.querySelectorAll("pre")].filter((block) => block.scrollWidth > block.clientWidth).length,
+    ]`);
+    assert.ok(pageWidth <= width, String(pageWidth));
+    assert.ok(wideBlocks > 0, "no block scrolls by itself");
+  });
+
 for (const colorScheme of ["light", "dark"] as const)
   test(`console.accessible: home and documentation at 360 px, ${colorScheme}`, async (t) => {
     const page = await open(t, "/", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
-    for (const path of ["/", "/docs", "/docs/reference/jobs", "/docs/api/transcription", "/docs/errors"]) {
+    for (const path of [
+      "/",
+      "/docs",
+      "/docs/reference/jobs",
+      "/docs/api/transcription",
+      "/docs/api/webhook",
+      "/docs/errors",
+    ]) {
       await page.goto(gateway.origin + path);
       await page.locator("#search-field").waitFor();
       await judgePage(page, colorScheme, path);

@@ -1,6 +1,7 @@
 // Schemas and endpoints of the retirement radar: what routes, purposes and apps lose when providers end models, with a proposal for each loss
 // [retirement.entries].
 import { z } from "zod";
+import { namedTarget } from "../account.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { CAPABILITIES } from "../features.ts";
 import { routingDecision } from "../transcription-envelope.ts";
@@ -8,13 +9,6 @@ import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFi
 
 /** Of one retirement. */
 export const RETIREMENT_LIMITS = { apps: 20 } as const;
-
-const namedTarget = z.strictObject({
-  position: z.int(),
-  connection: z.string(),
-  provider: z.string(),
-  model: z.string(),
-});
 
 const endingTarget = namedTarget.extend({
   answered_by: z.string().nullable().describe("The provider answers the name by this model. Null: it refuses it."),

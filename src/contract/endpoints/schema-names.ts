@@ -1,6 +1,14 @@
 // The names of schemas in the OpenAPI documents [api.openapi-components]: of every body, and of parts that several bodies contain or that readers look for.
 import type { z } from "zod";
-import { keyDescription, limitsReport, publishedPurpose, purposeEntry, quotaView, routingEntry } from "../account.ts";
+import {
+  keyDescription,
+  limitsReport,
+  namedTarget,
+  publishedPurpose,
+  purposeEntry,
+  quotaView,
+  routingEntry,
+} from "../account.ts";
 import { managedBy } from "../admin/admin.ts";
 import { applyRequest, applyResult } from "../admin/apply.ts";
 import { appChange, appList, appRequest, appView, boundPurpose } from "../admin/apps.ts";
@@ -50,13 +58,14 @@ import { completionMessage } from "../chat/completion-message.ts";
 import { chatCompletion, chatCompletionFields, listedModel, modelList } from "../chat/openai-compatible.ts";
 import { errorBody, problemBody } from "../error-body.ts";
 import { listedJob, listedJobList } from "../admin/job-list.ts";
-import { job, jobError, jobList, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
+import { job, jobError, jobList, jobProgress, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
 import { modelLife } from "../model-life.ts";
 import { mcpAnswer, mcpError, mcpMessage } from "../mcp.ts";
 import { realtimeToken } from "../realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
 import { quotaSection } from "../settings/app.ts";
 import { connectionSection, modelDeclaration, providerKind } from "../settings/connection.ts";
+import { dataPolicyRequirement, dataPolicyStatement } from "../settings/data-policy.ts";
 import { purposeSection, routeRequest, targetSection } from "../settings/route.ts";
 import {
   audioMember,
@@ -67,8 +76,16 @@ import {
   transcriptionRequest,
   translationRequest,
 } from "../transcription-fields.ts";
-import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../transcription-envelope.ts";
-import { spentBudget, usageReport, usageTable, workspaceUsage } from "../usage.ts";
+import {
+  localModelFile,
+  retirement,
+  routingDecision,
+  segment,
+  transcriptionEnvelope,
+  warning,
+  word,
+} from "../transcription-envelope.ts";
+import { spentBudget, unresolvedChat, usageReport, usageTable, workspaceUsage } from "../usage.ts";
 import {
   attemptView,
   deliveryList,
@@ -115,8 +132,11 @@ export const SCHEMA_NAMES: SchemaNames = {
 
   // Transcription
   AudioSource: audioMember,
+  DataPolicyRequirement: dataPolicyRequirement,
   Keyterms: KEYTERMS,
   LanguageTag: LANGUAGE_TAG,
+  LocalModelFile: localModelFile,
+  ModelRetirement: retirement,
   PurposePolicy: PURPOSE_POLICY,
   RealtimeToken: realtimeToken,
   Redaction: REDACTION,
@@ -135,6 +155,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   // Jobs and webhooks
   DeletedWebhook: webhookDeleted,
   JobError: jobError,
+  JobProgress: jobProgress,
   JobStatus: jobStatus,
   JobSummary: listedJob,
   JobSummaryList: listedJobList,
@@ -191,6 +212,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   BudgetForecast: forecast,
   KeyDescription: keyDescription,
   Limits: limitsReport,
+  NamedTarget: namedTarget,
   PublishedPurpose: publishedPurpose,
   PurposeSummary: purposeEntry,
   Quota: quotaView,
@@ -202,6 +224,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   RequestRecord: requestRecord,
   RoutingContext: routingEntry,
   SpentBudget: spentBudget,
+  UnresolvedChat: unresolvedChat,
   UsageReport: usageReport,
   UsageRow: usageTable.shape.data.element,
   UsageTotal: usageTable.shape.totals.element,
@@ -259,6 +282,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   ConnectionResumption: resumption,
   ConnectionTest: connectionTest,
   CredentialRequest: credentialRequest,
+  DataPolicyStatement: dataPolicyStatement,
   ExplainedRequest: judgedRequest,
   ExplanationRequest: explanationRequest,
   ModelDeclaration: modelDeclaration,

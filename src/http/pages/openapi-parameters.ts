@@ -6,7 +6,12 @@ import { componentName, type Components, type Json } from "./openapi-components.
 
 const NAMES = new Map<unknown, string>(Object.entries(PARAMETER_NAMES).map(([name, field]) => [field, name]));
 
-export function parametersOf(contract: EndpointContract, components: Components): readonly Json[] {
+/** `pathValues`: examples of path parameters by name. */
+export function parametersOf(
+  contract: EndpointContract,
+  components: Components,
+  pathValues: Readonly<Record<string, string>>,
+): readonly Json[] {
   return [
     ...pathParameters(contract).map((name) =>
       components.share("parameters", componentName(name), {
@@ -14,6 +19,7 @@ export function parametersOf(contract: EndpointContract, components: Components)
         in: "path",
         required: true,
         schema: { type: "string" },
+        ...(pathValues[name] === undefined ? {} : { example: pathValues[name] }),
       }),
     ),
     ...fieldsIn("query", contract.query, components),

@@ -8,6 +8,7 @@ import {
 import { RESPONSE_NAMES, SHARED_HEADERS } from "../../contract/endpoints/response-names.ts";
 import { errorBody, problemBody } from "../../contract/error-body.ts";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
+import { exampleError } from "./error-examples.ts";
 import { componentName, type Components, type Json } from "./openapi-components.ts";
 
 /** Headers of every response, of errors, and of requests that count against a quota. */
@@ -84,6 +85,7 @@ function success(
 }
 
 function errorResponse(codes: readonly ErrorCode[], limits: readonly HeaderName[], components: Components): Json {
+  const [code] = codes;
   const isRetryable = codes.some((code) => ERRORS[code].retryable);
   const names: readonly HeaderName[] = [
     "X-Request-Id",
@@ -95,7 +97,10 @@ function errorResponse(codes: readonly ErrorCode[], limits: readonly HeaderName[
     description: codes.map((code) => `\`${code}\``).join(", "),
     headers: headersOf(names, components),
     content: {
-      "application/json": { schema: components.schema("output", errorBody, "an error") },
+      "application/json": {
+        schema: components.schema("output", errorBody, "an error"),
+        ...(code === undefined ? {} : { example: exampleError(code) }),
+      },
       "application/problem+json": { schema: components.schema("output", problemBody, "a problem") },
     },
   };

@@ -1,10 +1,13 @@
 // Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
 import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
+import { putSttWebhookContract } from "../../contract/endpoints/endpoint-webhook.ts";
 import { SCHEMA_NAMES, type SchemaNames } from "../../contract/endpoints/schema-names.ts";
 import { TAGS, tagOf } from "../../contract/endpoints/tags.ts";
 import { Components, type Json } from "./openapi-components.ts";
+import { type OperationExamples, pathExamples, withExample } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
+import { webhooksOf } from "./openapi-webhooks.ts";
 
 const VERSION = "1";
 
@@ -16,30 +19,39 @@ export interface OpenapiAbout {
 const PUBLIC_API: OpenapiAbout = {
   title: "Patchbay",
   description:
-    "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers.",
+    "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers. Commands in examples read `PATCHBAY_URL`, the address of the gateway, `PATCHBAY_API_KEY`, a key of an app, and `ADMIN_KEY`, a key with the role `admin`.",
 };
 export const ADMIN_API: OpenapiAbout = {
   title: "Patchbay administration",
-  description: "Administration with operator keys, on the admin listener only.",
+  description:
+    "Administration with operator keys, on the admin listener only. Commands in examples read `PATCHBAY_ADMIN_URL`, the address of that listener, and `OPERATOR_KEY`.",
 };
 
 export interface OpenapiOptions {
   readonly about?: OpenapiAbout;
   readonly schemas?: SchemaNames;
+  readonly examples?: OperationExamples;
 }
 
 export function openapiDocument(
   contracts: readonly EndpointContract[],
-  { about = PUBLIC_API, schemas = SCHEMA_NAMES }: OpenapiOptions = {},
+  { about = PUBLIC_API, schemas = SCHEMA_NAMES, examples = {} }: OpenapiOptions = {},
 ): Json {
   const components = new Components(schemas);
+  const pathValues = pathExamples(contracts, examples);
   const paths: Record<string, Record<string, Json>> = {};
   for (const contract of contracts) {
     const path = pathTemplate(contract);
     const operations = paths[path] ?? {};
     paths[path] = operations;
-    operations[contract.method.toLowerCase()] = operation(contract, components);
+    operations[contract.method.toLowerCase()] = withExample(
+      operation(contract, components, pathValues),
+      contract,
+      examples[contract.operationId],
+    );
   }
+  const tags = TAGS.filter((tag) => contracts.some((contract) => tagOf(contract) === tag));
+  const hasWebhook = contracts.includes(putSttWebhookContract);
   return {
     openapi: "3.1.0",
     info: {
@@ -48,11 +60,9 @@ export function openapiDocument(
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: TAGS.filter((tag) => contracts.some((contract) => tagOf(contract) === tag)).map(({ name, description }) => ({
-      name,
-      description,
-    })),
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
+    ...(hasWebhook ? { webhooks: webhooksOf(components) } : {}),
     components: {
       ...components.toJson(),
       securitySchemes: {
@@ -62,8 +72,12 @@ export function openapiDocument(
   };
 }
 
-function operation(contract: EndpointContract, components: Components): Json {
-  const parameters = parametersOf(contract, components);
+function operation(
+  contract: EndpointContract,
+  components: Components,
+  pathValues: Readonly<Record<string, string>>,
+): Json {
+  const parameters = parametersOf(contract, components, pathValues);
   return {
     operationId: contract.operationId,
     tags: [tagOf(contract).name],

@@ -123,6 +123,20 @@ for (const [name, { contracts, schemas }] of Object.entries(DOCUMENTS)) {
     }
   });
 
+  test(`api.openapi-components: ${name}: no object is described in two places without a name`, () => {
+    const places = new Map<string, number>();
+    for (const schema of objectsIn(document)) {
+      if (!("properties" in schema) || Object.keys(schema.properties as object).length === 0) continue;
+      const structure = JSON.stringify(withoutDescriptions(schema));
+      places.set(structure, (places.get(structure) ?? 0) + 1);
+    }
+    assert.ok(places.size > 0);
+    assert.deepEqual(
+      [...places].filter(([, count]) => count > 1),
+      [],
+    );
+  });
+
   test(`api.openapi: ${name}: operation ids are unique and every endpoint is listed once`, () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     assert.deepEqual(ids.toSorted(), [...new Set(contracts.map(({ operationId }) => operationId))].toSorted());
@@ -203,6 +217,16 @@ test("api.openapi: a query's default makes it optional, and descriptions of head
 /** A schema without its description, which may differ where it is referred to. */
 function constraintsOf({ description: _description, ...constraints }: { readonly description?: unknown }): string {
   return JSON.stringify(constraints);
+}
+
+/** What a schema admits, which its descriptions do not change. Two empty objects are no entity. */
+function withoutDescriptions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDescriptions);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(
+    ([name, member]) => name !== "description" || typeof member !== "string",
+  );
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutDescriptions(member)]));
 }
 
 /** A value and every object in it. */

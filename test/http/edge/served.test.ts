@@ -6,13 +6,17 @@ import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readExamples } from "../../../scripts/api-examples.ts";
 import { askApp } from "./ask-app.ts";
 import pino from "pino";
 import { packageRoot, webModules } from "../../../src/cli/package-root.ts";
+import { completionWebhook } from "../../../src/contract/endpoints/completion-webhook.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
+import { tagOf } from "../../../src/contract/endpoints/tags.ts";
 import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { getDocsSearchContract, health, readiness } from "../../../src/contract/endpoints/operations.ts";
+import { referencePath } from "../../../src/http/pages/docs/api-reference.ts";
 import { createDocumentation } from "../../../src/http/pages/docs/documentation.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/pages/docs-errors.ts";
 import type { HandlerContext } from "../../../src/http/server/endpoint.ts";
@@ -24,6 +28,7 @@ import { getLlms } from "../../../src/http/endpoints/pages/get-llms.ts";
 import { getReadiness } from "../../../src/http/endpoints/get-readiness.ts";
 import { FIRST_REQUESTS } from "../../../src/http/pages/first-requests.ts";
 import { escapeHtml } from "../../../src/http/pages/html-page.ts";
+import { curlCommand } from "../../../src/http/pages/openapi-examples.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { readJson } from "../../../src/http/body/read-json.ts";
 import { createServer } from "../../../src/http/server/server.ts";
@@ -152,6 +157,27 @@ test("api.docs: the API reference has every endpoint with its fields, and /llms.
   await app.close();
 });
 
+test("api.docs: the API reference shows each operation's example, and the webhook with its headers; the search ignores them", async () => {
+  const app = operations({});
+  for (const contract of ENDPOINTS) {
+    const { body } = await askApp(app, { url: referencePath(tagOf(contract).name) });
+    const section = body.split("<h2").find((each) => each.startsWith(` id="${contract.operationId}"`)) ?? "";
+    const example = readExamples()[contract.operationId] ?? assert.fail(contract.operationId);
+    assert.ok(section.includes(escapeHtml(curlCommand(contract, example))), contract.operationId);
+    const hasAnswer = Object.values(example.answers).some((answers) => Object.keys(answers).length > 0);
+    assert.equal(/<p>Answer \d+, <code>/u.test(section), hasAnswer, contract.operationId);
+  }
+  const { operationId, example } = completionWebhook;
+  const { body } = await askApp(app, { url: "/docs/api/webhook" });
+  const section = body.split("<h2").find((each) => each.startsWith(` id="${operationId}"`)) ?? "";
+  for (const [name, value] of Object.entries(example.headers))
+    assert.ok(section.includes(`<code>${name}</code>`) && section.includes(`${name}: ${value}`), name);
+  assert.ok(section.includes(escapeHtml(JSON.stringify(example.body))));
+  const search = await askApp(app, { url: "/docs/search.json" });
+  assert.ok(!search.body.includes("req_01kb1v3"));
+  await app.close();
+});
+
 test("api.docs: the search has every section of every page, and its ids lead there", async () => {
   const app = operations({});
   const sections = getDocsSearchContract.responses[200]?.content["application/json"]?.parse(
@@ -167,23 +193,22 @@ test("api.docs: the search has every section of every page, and its ids lead the
   await app.close();
 });
 
-test("errors.doc-url: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
+test("errors.doc-url: doc_url's page has an anchor for every code, and loads nothing", async () => {
   const app = operations({});
   const { body } = await askApp(app, { url: "/docs/errors" });
   const markdown = errorsMarkdown();
-  for (const [code, { status, doc }] of Object.entries(ERRORS)) {
+  for (const [code, { status }] of Object.entries(ERRORS)) {
     for (const page of [body, errorsHtml()]) {
       assert.equal(page.split(` id="${code}"`).length, 2, code);
       assert.ok(page.includes(`href="#${code}"`), code);
     }
     assert.ok(markdown.includes(`## ${code}\n\n${status} `), code);
-    assert.ok(markdown.includes(doc), code);
   }
-  for (const [code, doc] of Object.entries(JOB_ONLY_ERRORS)) {
+  for (const code of JOB_ONLY_ERRORS) {
     for (const page of [body, errorsHtml()]) assert.equal(page.split(` id="${code}"`).length, 2, code);
-    assert.ok(markdown.includes(`## ${code}\n\nOnly in `) && markdown.includes(doc), code);
+    assert.ok(markdown.includes(`## ${code}\n\nOnly in `), code);
   }
-  assert.doesNotMatch(errorsHtml(), /<script|<link|<img|@import|url\(|https?:/);
+  assert.doesNotMatch(errorsHtml(), /<script|<link|<img|@import|url\(|="https?:/);
   await app.close();
 });
 
@@ -192,7 +217,7 @@ test("api.openapi: /openapi.json is served as JSON without a key, as its contrac
   const reply = await askApp(app, { url: "/openapi.json" });
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
-  assert.deepEqual(reply.json(), openapiDocument(ENDPOINTS));
+  assert.deepEqual(reply.json(), openapiDocument(ENDPOINTS, { examples: readExamples() }));
   await app.close();
 });
 

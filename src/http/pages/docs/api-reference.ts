@@ -1,73 +1,10 @@
 // Writes the API reference as Markdown, one page for each tag of the OpenAPI document: parameters, bodies, responses and errors of every operation.
-import { z } from "zod";
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "../first-requests.ts";
+import { documentShape, type OpenapiDocument, type Operation, type Schema } from "./reference-document.ts";
+import { deliveredExample, exampleParts } from "./reference-examples.ts";
 
 const MAX_DEPTH = 3;
-
-/** The part of an OpenAPI document that the reference shows. */
-const schemaOf: z.ZodType<Schema> = z.lazy(() => z.union([schemaObject, z.boolean().transform(() => ({}))]));
-const schemaObject = z.looseObject({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  properties: z.record(z.string(), schemaOf).optional(),
-  required: z.array(z.string()).optional(),
-  items: schemaOf.optional(),
-  anyOf: z.array(schemaOf).optional(),
-  oneOf: z.array(schemaOf).optional(),
-  allOf: z.array(schemaOf).optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  default: z.unknown().optional(),
-});
-const reference = z.object({ $ref: z.string() });
-const body = z.object({ content: z.record(z.string(), z.object({ schema: schemaOf })).optional() });
-const response = body.extend({ description: z.string() });
-const parameter = z.object({
-  name: z.string(),
-  in: z.string(),
-  required: z.boolean().optional(),
-  description: z.string().optional(),
-  schema: schemaOf,
-});
-const operationShape = z.object({
-  operationId: z.string(),
-  tags: z.array(z.string()),
-  summary: z.string(),
-  description: z.string().optional(),
-  security: z.array(z.unknown()).optional(),
-  "x-required-scope": z.string().optional(),
-  parameters: z.array(z.union([reference, parameter])).optional(),
-  requestBody: body.optional(),
-  responses: z.record(z.string(), z.union([reference, response])),
-});
-const documentShape = z.object({
-  tags: z.array(z.object({ name: z.string(), description: z.string() })),
-  paths: z.record(z.string(), z.record(z.string(), operationShape)),
-  components: z.object({
-    schemas: z.record(z.string(), schemaOf),
-    parameters: z.record(z.string(), parameter),
-    responses: z.record(z.string(), response),
-  }),
-});
-
-interface Schema {
-  readonly [key: string]: unknown;
-  readonly $ref?: string | undefined;
-  readonly type?: string | readonly string[] | undefined;
-  readonly description?: string | undefined;
-  readonly properties?: Readonly<Record<string, Schema>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly items?: Schema | undefined;
-  readonly anyOf?: readonly Schema[] | undefined;
-  readonly oneOf?: readonly Schema[] | undefined;
-  readonly allOf?: readonly Schema[] | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly default?: unknown;
-}
-type Operation = z.infer<typeof operationShape>;
-type OpenapiDocument = z.infer<typeof documentShape>;
+const ADMIN_VARIABLE = "Those of a workspace's administration read `ADMIN_KEY` instead, a key with the role `admin`.";
 
 export interface ReferencePage {
   /** `/docs/api/jobs`. */
@@ -101,7 +38,7 @@ Every endpoint of this listener. The same as a document for programs is the Open
 
 ## First requests
 
-${FIRST_VARIABLES}
+${FIRST_VARIABLES} ${ADMIN_VARIABLE}
 
 ${examples.join("\n\n")}
 
@@ -114,10 +51,11 @@ function tagPages(api: OpenapiDocument): readonly ReferencePage[] {
     const operations = operationsOf(api, name).map(({ request, operation }) =>
       operationSection(api, request, operation),
     );
+    const webhooks = webhooksOf(api, name).map((operation) => webhookSection(api, operation));
     return {
       path: referencePath(name),
       title: name,
-      markdown: [`# ${name}`, description, ...operations].join("\n\n"),
+      markdown: [`# ${name}`, description, ...operations, ...webhooks].join("\n\n"),
     };
   });
 }
@@ -131,6 +69,13 @@ function operationsOf(
       .filter(([, operation]) => operation.tags.includes(tag))
       .map(([method, operation]) => ({ request: `${method.toUpperCase()} ${path}`, operation })),
   );
+}
+
+/** Requests that the gateway sends. */
+function webhooksOf({ webhooks = {} }: OpenapiDocument, tag: string): readonly Operation[] {
+  return Object.values(webhooks)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ tags }) => tags.includes(tag));
 }
 
 export function referencePath(tag: string): string {
@@ -149,9 +94,24 @@ function operationSection(api: OpenapiDocument, request: string, operation: Oper
     ...parameterTable(api, parameters),
     ...bodyTables(api, requestBody),
     responseTable(api, responses),
+    ...exampleParts(operation),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function webhookSection(api: OpenapiDocument, operation: Operation): string {
+  const { operationId, summary, description = "", responses, requestBody, parameters = [] } = operation;
+  return [
+    `## ${summary} {#${operationId}}`,
+    "`POST` to your URL · Sent by the gateway, with a signature.",
+    description,
+    ...parameterTable(api, parameters),
+    ...bodyTables(api, requestBody),
+    responseTable(api, responses),
+    "### Example",
+    deliveredExample(operation),
+  ].join("\n\n");
 }
 
 function parameterTable(api: OpenapiDocument, parameters: NonNullable<Operation["parameters"]>): readonly string[] {

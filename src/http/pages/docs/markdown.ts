@@ -30,6 +30,8 @@ export interface RenderOptions {
 
 /** The heading of an error in `docs/errors.md`. Its id is the code, to which every `doc_url` links. */
 const ERROR_CODE = /^[A-Za-z]+(?:_[A-Za-z]+)+$|^[A-Z]{3,}$/u;
+/** At the end of the line that opens a code block: the search ignores the block. */
+export const NOT_SEARCHED = "example";
 const RULE_ID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/u;
 
 export function renderMarkdown(source: string, { file, pathOf }: RenderOptions): RenderedPage {
@@ -50,7 +52,8 @@ export function renderMarkdown(source: string, { file, pathOf }: RenderOptions):
       sections.push({ id, text, content: [] });
     } else if (token.type === "inline" && tokens[index - 1]?.type !== "heading_open") {
       sections.at(-1)?.content.push(textOf(token));
-    } else if (token.type === "fence") sections.at(-1)?.content.push(token.content);
+    } else if (token.type === "fence" && !token.info.endsWith(` ${NOT_SEARCHED}`))
+      sections.at(-1)?.content.push(token.content);
     if (token.type === "th_open" || token.type === "td_open") alignByClass(token);
     if (token.type === "td_open") markRule(token, tokens[index + 1]);
     resolveLinks(token.children ?? [], (path) => resolvePath(path, file, pathOf));
