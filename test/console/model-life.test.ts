@@ -50,3 +50,36 @@ test("console.confirms-ending: a route with a model that ends is saved after a c
   await page.getByText("was saved as a draft").waitFor();
   assert.equal((await world.api<RouteView>("GET", "/routes/edited")).draft?.version, 2);
 });
+
+test("console.confirms-ending: a version with a model that ends is published and rolled back after a second confirmation", async (t) => {
+  const send = (step: string, body: object) => world.api<RouteView>("POST", `/routes/switched${step}`, body);
+  await world.api("POST", "/routes", {
+    id: "switched",
+    targets: [{ connection: "oa", model: "whisper-1" }],
+    confirm_ending: true,
+  });
+  const page = await world.operator(t, "#/routes/switched");
+  if (page === null) return;
+  const dialog = page.locator("dialog");
+  await press(page, "Publish version 1");
+  await dialog.getByRole("button", { name: "Publish version 1" }).click();
+  await dialog.getByText("oa/whisper-1").waitFor();
+  assert.match(await dialog.innerText(), /oa\/whisper-1[^]*2027-02-26[^]*gpt-transcribe/u);
+  await dialog.getByRole("button", { name: "Publish anyway" }).click();
+  await page.getByText("Version 1 of switched is live.").waitFor();
+
+  await world.api(
+    "PUT",
+    "/routes/switched",
+    { targets: [{ connection: "sandbox", model: "simulated-speech" }] },
+    { "if-match": "*" },
+  );
+  await send("/publish", {});
+  const later = await world.operator(t, "#/routes/switched");
+  if (later === null) return;
+  await press(later, "Roll back to version 1");
+  await later.locator("dialog").getByRole("button", { name: "Roll back to version 1" }).click();
+  await later.locator("dialog").getByRole("button", { name: "Roll back anyway" }).click();
+  await later.getByText("Version 1 of switched is live again.").waitFor();
+  assert.equal((await world.api<RouteView>("GET", "/routes/switched")).version, 1);
+});
