@@ -36,6 +36,12 @@ export const assignableModel = z.strictObject({
     .nullable()
     .describe("Null: it accepts no audio."),
   life: knownLife,
+  not_offered: z
+    .strictObject({ since: z.string(), reason: z.string() })
+    .nullable()
+    .describe(
+      "Of a model that is known and cannot be called, because no adapter speaks its protocol. `life` has the evidence.",
+    ),
   data_policy: z
     .array(
       z.strictObject({
@@ -60,10 +66,10 @@ export const assignableModel = z.strictObject({
     .describe("Billing class. Null: it lacks the capability."),
   assignable: z.boolean().describe("Whether routes of this workspace can use it."),
   reason: z
-    .enum(["no_connection", "no_credential", "not_installed", "unpriced", "credits_required"])
+    .enum(["no_connection", "no_credential", "not_installed", "not_offered", "unpriced", "credits_required"])
     .nullable()
     .describe(
-      "Why it is not assignable. `not_installed`: the model, or its engine, is not on the gateway's machine. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
+      "Why it is not assignable. `not_installed`: the model, or its engine, is not on the gateway's machine. `not_offered`: no adapter speaks its protocol. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
     ),
 });
 
