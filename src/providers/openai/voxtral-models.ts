@@ -36,7 +36,8 @@ export const VOXTRAL_MODELS: Readonly<Record<string, CataloguedSpeechModel>> = {
 const REALTIME = notOfferedModel(
   {
     verifiedOn: "2026-11-01",
-    source: "pypi livekit-plugins-mistralai 1.8.10; https://micdrop.dev/docs/speech-to-text/mistral (second-hand)",
+    source:
+      "livekit-plugins-mistralai 1.8.10 for Python; https://micdrop.dev/docs/speech-to-text/mistral (second-hand)",
   },
   {
     since: "2026-11-27",
