@@ -238,6 +238,14 @@ test("data-policy.requirement: a form takes JSON or members in brackets, and a w
   await assertRefused(await postForm(origin, { fields: { purpose, "data_policy[training]": "never" } }), [
     "data_policy.training",
   ]);
+  for (const retention of ["30", "deletable", "none"])
+    await assertRefused(await postForm(origin, { fields: { purpose, "data_policy[retention]": retention } }), [
+      "data_policy.retention",
+    ]);
+  for (const retention of ["0", "some", "1.5", "1e2"]) {
+    const answer = await postForm(origin, { fields: { purpose, "data_policy[retention]": retention } });
+    assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], `${retention}: ${answer.text}`);
+  }
   for (const wrong of [
     { training: "always" },
     { retention: 0 },
