@@ -59,6 +59,8 @@ test("providers.sandbox-retirement: gemini answers the old name by the newer mod
   const { status, json } = await ask("gemini");
   assert.equal(status, 200);
   assert.equal(at(json, "modelVersion"), "gemini-3.6-flash");
+  const path = "/gemini/v1beta/models/gemini-3.7-flash:generateContent";
+  assert.equal(at((await ask("gemini", {}, { path })).json, "modelVersion"), "gemini-3.8-flash");
 });
 
 test("providers.sandbox-retirement: a list has no model that has ended, and openai's names the announced days", async () => {
