@@ -111,6 +111,7 @@ export function providersPage(): string {
     "",
     "- **Translation by AssemblyAI**: a paid add-on that answers with one text, without times or speakers, and with a price of its own. Use `translate_via_chat`.",
     "- **Times with `translate_via_chat`**: a chat model translates the text. Which of its words belong to which moment would be the model's claim, and nothing in the answer would prove it.",
+    "- **Live audio by `assemblyai/universal-3-5-pro`**: AssemblyAI has a model for files and a live one of this name, and this one is that for files. Use `universal-3-6-pro`.",
     ...unofferedModels().map(
       ({ name, model: { life, notOffered } }) =>
         `- **${notOfferedText(`${name}**`, notOffered)}. Verified on ${life.verifiedOn}, ${life.source}.`,
