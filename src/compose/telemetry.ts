@@ -118,7 +118,12 @@ async function retirementSamples(services: RetirementReading, nowMs: number): Pr
     labels: [isSharedRoute ? route.id : WORKSPACE_ROUTE, feature, evidence],
     value: daysUntil(date, nowMs),
   }));
-  return [...Map.groupBy(samples, ({ labels }) => JSON.stringify(labels)).values()].flatMap((same) => same.slice(0, 1));
+  const earliest = [...Map.groupBy(samples, ({ labels }) => JSON.stringify(labels)).values()].flatMap((same) =>
+    same.slice(0, 1),
+  );
+  // A gauge has a limited number of series. Combinations of features, which purposes of workspaces may multiply, displace no single feature.
+  const isCombination = ({ labels }: Sample): boolean => labels[1]?.includes("+") === true;
+  return [...earliest.filter((each) => !isCombination(each)), ...earliest.filter(isCombination)];
 }
 
 const ADAPTERS = { speech: providers, chat: chatProviders };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { at, list } from "./ask.ts";
+import { at, list, transcribe } from "./ask.ts";
 import { chatClient } from "./chat-client.ts";
 
 let sandbox: Sandbox;
@@ -50,6 +50,16 @@ test("providers.sandbox-retirement: groq answers 400 model_decommissioned, and a
   assert.equal(refused.status, 400);
   assert.equal(at(refused.json, "error", "code"), "model_decommissioned");
   assert.equal((await ask("openai", { model }, to("vllm"))).status, 200);
+});
+
+test("providers.sandbox-retirement: mistral answers 404 to audio for a model that has ended, and serves its other models", async () => {
+  const status = async (model: string) =>
+    (await transcribe(sandbox.compatibleUrl("mistral"), [["model", model]])).status;
+  now = Date.parse("2026-05-30T23:59:59Z");
+  assert.equal(await status("voxtral-mini-2507"), 200);
+  now = Date.parse("2026-05-31T00:00:00Z");
+  assert.equal(await status("voxtral-mini-2507"), 404);
+  assert.equal(await status("voxtral-mini-transcribe-3"), 200);
 });
 
 test("providers.sandbox-retirement: gemini answers the old name by the newer model, and says so", async () => {

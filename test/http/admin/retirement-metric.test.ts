@@ -85,6 +85,12 @@ test("retirement.metric: what a single app loses by its data policy or by a purp
   const both = await scraped();
   assert.equal(both["parts diarization+timestamps.word vendor"], -85);
   assert.deepEqual(both, await listed());
+  const { text } = await scrape(gateway.adminOrigin);
+  const features = [...text.matchAll(/^svc_model_retirement_days\{.*feature="(.*)",evidence/gmu)].map(
+    ([, each]) => each,
+  );
+  const isCombination = features.map((feature) => feature?.includes("+"));
+  assert.deepEqual(isCombination, isCombination.toSorted(), "they are the first to be cut off");
 
   for (const { slug } of [policy, purpose])
     assert.equal((await call(gateway, "DELETE", `${APPS}/${slug}`)).status, 200);

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
+import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { detailsOf, postForm, send } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
@@ -52,6 +53,9 @@ for (const [key, name, reason] of [
     const recording = await postForm(origin, { key });
     assert.deepEqual([recording.status, recording.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
     assert.deepEqual(detailsOf(recording)["missing"], ["not_offered"]);
+    const decided = await postForm(origin, { key, fields: { dry_run: "true" } });
+    const { candidates, outcome } = routingDecision.parse(decided.json);
+    assert.deepEqual([candidates.map(({ missing }) => missing), outcome.status], [[["not_offered"]], 422]);
     assert.equal(sandbox.callCount, 0);
   });
 }
