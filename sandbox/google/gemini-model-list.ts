@@ -10,6 +10,7 @@ const GENERATING =
   );
 const ALL = [
   ...GENERATING.map((name) => ({ name, methods: ["generateContent", "countTokens"] })),
+  { name: "gemini-3.5-transcribe-live", methods: ["bidiGenerateContent"] },
   { name: "gemini-embedding-001", methods: ["embedContent"] },
 ];
 const USUAL_SIZE = 50;

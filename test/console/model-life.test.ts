@@ -11,7 +11,11 @@ before(async () => {
     modelClock: () => new Date("2027-02-06T12:00:00Z"),
     change: (usual) => ({
       ...usual,
-      connections: [...(usual.connections ?? []), { id: "oa", kind: "openai", api_key: "oa-secret-0001" }],
+      connections: [
+        ...(usual.connections ?? []),
+        { id: "oa", kind: "openai", api_key: "oa-secret-0001" },
+        { id: "gem", kind: "gemini", api_key: "gem-secret-001" },
+      ],
     }),
   });
 });
@@ -34,6 +38,18 @@ test("console.model-life: a connection lists the status of its models with the e
   const own = await world.operator(t, "#/connections/own/models/whisper-1");
   await own?.getByRole("heading", { name: "Life" }).waitFor();
   assert.match(await screenText(own ?? page), /2027-02-26, .*openai[^]*gpt-transcribe, without timestamps\.word/u);
+});
+
+test("providers.not-offered, console.model-life: a connection shows which of its models is not offered, with the reason as a tooltip", async (t) => {
+  const page = await world.operator(t, "#/connections/gem");
+  if (page === null) return;
+  const row = page.locator("tr", { hasText: "gemini-3.5-transcribe-live" });
+  await row.waitFor();
+  assert.match(await row.innerText(), /not offered here/u);
+  assert.match(
+    (await row.locator(".mark").first().getAttribute("title")) ?? "",
+    /^since 2026-11-27: there is no adapter for Google's Live API.*; verified 2026-11-12, https:\/\/ai\.google\.dev/u,
+  );
 });
 
 test("console.confirms-ending: a route with a model that ends is saved after a confirmation that names the day and the replacement", async (t) => {

@@ -118,7 +118,6 @@ function describeCommon(model: AccountModel, provider: ProviderKind, nowMs: numb
       max_output_tokens: chat?.limits.maxOutputTokens ?? null,
       context_tokens: chat?.limits.contextTokens ?? null,
     },
-    not_offered: speech?.notOffered === undefined ? null : { ...speech.notOffered },
     languages: speech === null ? null : speech.languages === "any" ? ("any" as const) : [...speech.languages],
   };
 }

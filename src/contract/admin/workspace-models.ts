@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { DATA_POLICY_ASPECTS } from "../settings/data-policy.ts";
 import { CAPABILITIES } from "../features.ts";
-import { knownLife } from "../model-life.ts";
+import { knownLife, notOffered } from "../model-life.ts";
 import { type OwnerEndpoints, mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
@@ -36,12 +36,7 @@ export const assignableModel = z.strictObject({
     .nullable()
     .describe("Null: it accepts no audio."),
   life: knownLife,
-  not_offered: z
-    .strictObject({ since: z.string(), reason: z.string() })
-    .nullable()
-    .describe(
-      "Of a model that is known and cannot be called, because no adapter speaks its protocol. `life` has the evidence.",
-    ),
+  not_offered: notOffered,
   data_policy: z
     .array(
       z.strictObject({
