@@ -14,8 +14,7 @@ import {
 } from "./known-models.ts";
 import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
 import { type SchemaFault, suggestion } from "./schema-faults.ts";
-import { nearEnd, nearEndText } from "../providers/life-status.ts";
-import { notOfferedText } from "../providers/not-offered.ts";
+import { nearEnd, nearEndText, notOfferedText } from "../providers/life-status.ts";
 import { suggest } from "../lib/text/suggest.ts";
 
 /** The objects that can be referenced, by id. */

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { Capability } from "../contract/features.ts";
 import { ownProperty } from "../lib/json/own-property.ts";
-import type { ModelLife } from "../providers/model-life.ts";
-import type { NotOffered } from "../providers/not-offered.ts";
+import type { ModelLife, NotOffered } from "../providers/model-life.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 

@@ -6,8 +6,7 @@ import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "..
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
-import type { ModelLife } from "./model-life.ts";
-import type { NotOffered } from "./not-offered.ts";
+import type { ModelLife, NotOffered } from "./model-life.ts";
 import type { Receipt } from "./receipt.ts";
 import type { JsonReply } from "./wire/read-reply.ts";
 

@@ -449,7 +449,7 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
-test("cli.providers-models: providers models prints status, evidence, end and successors of each model", async () => {
+test("cli.providers-models, providers.not-offered: providers models prints status, evidence, end and successors of each model", async () => {
   const { out, err, code } = await asAdmin("providers", "models", "--all", "--capability", "audio_input");
   assert.equal(code, 0, err);
   assert.match(out, /^CONNECTION +PROVIDER +MODEL +STATUS +VERIFIED +DEPRECATED +ENDS +REPLACED BY +SOURCE$/mu);
@@ -459,6 +459,7 @@ test("cli.providers-models: providers models prints status, evidence, end and su
   );
   assert.match(out, /^- +elevenlabs +scribe_v1 +retired /mu);
   assert.match(out, / gemini-2\.5-flash +deprecated .* answered by gemini-3\.5-flash-lite \(second-hand\)/u);
+  assert.match(out, / gemini-3\.5-transcribe-live +current, not offered here since 2026-11-27 +2026-11-12 /u);
   const { data } = JSON.parse((await asAdmin("providers", "models", "--json")).out) as { data: { life: unknown }[] };
   assert.ok(data.length > 0 && data.every(({ life }) => life !== undefined));
 });

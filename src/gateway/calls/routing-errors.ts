@@ -5,7 +5,7 @@ import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RetirementView } from "../../contract/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
-import { notOfferedText } from "../../providers/not-offered.ts";
+import { notOfferedText } from "../../providers/life-status.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
 import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
 

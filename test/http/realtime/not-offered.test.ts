@@ -60,7 +60,7 @@ for (const [key, name, reason] of [
   });
 }
 
-test("providers.not-offered: a caller who may not see names is told the position and the day alone", async () => {
+test("providers.not-offered: a caller who may not see names gets the position and the day alone", async () => {
   const { text } = await postForm(origin, { key: BLIND_KEY });
   assert.match(text, /The model of target 1 is known, not offered here since 2026-11-27\./u);
   assert.doesNotMatch(text, /gemini|Google|Live API/u);
