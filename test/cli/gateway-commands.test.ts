@@ -764,6 +764,31 @@ test("cli.api-idempotency: api changes what has no command of its own, with --if
   assert.equal((await api(OPERATOR_KEY, "GET", one)).code, 4);
 });
 
+test("routing.ending-confirmed, cli.api: api creates, publishes and rolls back a route with an ending model only with the confirmation, exit code 5 without it", async () => {
+  const routes = "/admin/v1/routes";
+  const post = (path: string, body: object) =>
+    api(OPERATOR_KEY, "POST", `${routes}${path}`, "--data", JSON.stringify(body));
+  const targets = [{ connection: "oa", model: "gpt-5" }];
+  const steps = [
+    ["", { id: "ending-by-api", targets }],
+    ["/ending-by-api/publish", {}],
+  ] as const;
+  for (const [path, body] of steps) {
+    const refused = await post(path, body);
+    assert.equal(refused.code, 5, refused.err);
+    assert.match(refused.err, /`oa\/gpt-5` ends on 2026-12-11.*confirm_ending: true/u);
+    const accepted = await post(path, { ...body, confirm_ending: true });
+    assert.equal(accepted.code, 0, accepted.err);
+  }
+  const current = JSON.stringify({ targets: [{ connection: "oa", model: "gpt-6-luna" }] });
+  await api(OPERATOR_KEY, "PUT", `${routes}/ending-by-api`, "--data", current, "--if-match", "*");
+  assert.equal((await post("/ending-by-api/publish", {})).code, 0);
+  assert.equal((await post("/ending-by-api/roll-back", {})).code, 5);
+  const back = await post("/ending-by-api/roll-back", { confirm_ending: true });
+  assert.equal((JSON.parse(back.out) as { version: number }).version, 1);
+  assert.equal((await api(OPERATOR_KEY, "DELETE", `${routes}/ending-by-api`)).code, 0);
+});
+
 test("cli.api-idempotency: api sends an Idempotency-Key with every POST, so that sending again is safe", async () => {
   const body = ["--data", '{"messages":[{"role":"user","content":"Once"}]}', "--idempotency-key", "api-once"];
   const [first, again] = [await api(KEY, "POST", "/v1/chat", ...body), await api(KEY, "POST", "/v1/chat", ...body)];
