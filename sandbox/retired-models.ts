@@ -66,6 +66,7 @@ export function isRetired(kind: Kind, model: string, nowMs: number): boolean {
 /** Gemini refuses no old name here: another model answers under it. */
 const REDIRECTS: ReadonlyMap<string, { readonly date: string; readonly model: string }> = new Map([
   ["gemini-3.5-flash", { date: "2026-10-08", model: "gemini-3.6-flash" }],
+  ["gemini-3.7-flash", { date: "2026-10-08", model: "gemini-3.8-flash" }],
   ["gemini-2.5-pro", { date: "2026-12-01", model: "gemini-3.8-flash" }],
   ["gemini-2.5-flash", { date: "2026-12-01", model: "gemini-3.5-flash-lite" }],
 ]);

@@ -6,7 +6,8 @@ import { knownKinds } from "../src/directory/models-of.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import { CHAT_LIST_PRICES, type ListPrice } from "../src/providers/chat-list-prices.ts";
 import type { ChatModel } from "../src/providers/chat/chat-provider.ts";
-import type { ModelLife } from "../src/providers/model-life.ts";
+import { notOfferedText } from "../src/providers/life-status.ts";
+import type { ModelLife, NotOffered } from "../src/providers/model-life.ts";
 import type { FeatureSupport, ProviderKind, SpeechModel } from "../src/providers/provider.ts";
 import { SPEECH_LIST_PRICES, type SpeechListPrice } from "../src/providers/speech-list-prices.ts";
 import { accountProbes, chatProviders, providers } from "../src/providers/registry.ts";
@@ -36,6 +37,7 @@ interface CataloguedModel {
   readonly name: string;
   readonly work: string;
   readonly life: ModelLifeView;
+  readonly notOffered: NotOffered | null;
 }
 
 /** Those of the sandbox are copies without a life. */
@@ -46,17 +48,28 @@ export function cataloguedModels(): readonly CataloguedModel[] {
     .filter((kind) => kind !== "sandbox")
     .flatMap((kind) =>
       modelNames(kind).map((name) => {
-        const model = { speech: providers.get(kind)?.models[name] ?? null, chat: CHAT_MODELS[kind]?.[name] ?? null };
+        const provider = providers.get(kind);
+        const speech = provider?.models[name] ?? provider?.notOffered?.[name] ?? null;
+        const model = { speech, chat: CHAT_MODELS[kind]?.[name] ?? null };
         const life = describeLife(model, newest);
         if (life === null) throw new Error(`${kind}/${name} has no life`);
         const work = [...(model.speech === null ? [] : ["audio"]), ...(model.chat === null ? [] : ["chat"])];
-        return { name: `${kind}/${name}`, work: work.join(", "), life };
+        return { name: `${kind}/${name}`, work: work.join(", "), life, notOffered: speech?.notOffered ?? null };
       }),
     );
 }
 
 function modelNames(kind: ProviderKind): readonly string[] {
-  return [...new Set([...Object.keys(providers.get(kind)?.models ?? {}), ...Object.keys(CHAT_MODELS[kind] ?? {})])];
+  const { models = {}, notOffered = {} } = providers.get(kind) ?? {};
+  return [...new Set([models, CHAT_MODELS[kind] ?? {}, notOffered].flatMap((each) => Object.keys(each)))];
+}
+
+function unofferedModels() {
+  return [...providers.values()].flatMap(({ kind, notOffered: models = {} }) =>
+    Object.entries(models).flatMap(([name, { life, notOffered }]) =>
+      notOffered === undefined ? [] : [{ name: `${kind}/${name}`, model: { life, notOffered } }],
+    ),
+  );
 }
 
 function allLives(): readonly ModelLife[] {
@@ -98,6 +111,11 @@ export function providersPage(): string {
     "",
     "- **Translation by AssemblyAI**: a paid add-on that answers with one text, without times or speakers, and with a price of its own. Use `translate_via_chat`.",
     "- **Times with `translate_via_chat`**: a chat model translates the text. Which of its words belong to which moment would be the model's claim, and nothing in the answer would prove it.",
+    "- **Live audio by `assemblyai/universal-3-5-pro`**: AssemblyAI has a model for files and a live one of this name, and this one is that for files. Use `universal-3-6-pro`.",
+    ...unofferedModels().map(
+      ({ name, model: { life, notOffered } }) =>
+        `- **${notOfferedText(`${name}**`, notOffered)}. Verified on ${life.verifiedOn}, ${life.source}.`,
+    ),
     "",
     "## Trying a credential",
     "",
@@ -163,7 +181,7 @@ function chatRow(name: string, { features, preferences, limits }: ChatModel): st
 /** What could not be found is a note in brackets in the source. */
 const UNVERIFIED = /\s*\(([^()]*\bunverified\b[^()]*)\)/u;
 
-function lifeRow({ name, work, life }: CataloguedModel): string {
+function lifeRow({ name, work, life, notOffered }: CataloguedModel): string {
   const { status, verified_on: verified, deprecated_on: deprecated, ends_on: end, redirect, replaced_by } = life;
   const note = ({ evidence }: NonNullable<ModelLifeView["ends_on"]>): string =>
     evidence === "vendor" ? "" : ", second-hand";
@@ -179,7 +197,7 @@ function lifeRow({ name, work, life }: CataloguedModel): string {
   const cells = [
     name,
     work,
-    status,
+    notOffered === null ? status : `${status}, not offered here since ${notOffered.since}`,
     verified,
     deprecated ?? "",
     ends,

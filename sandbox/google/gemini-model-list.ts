@@ -5,11 +5,12 @@ import { googleError } from "./google-errors.ts";
 import { jsonAnswer, valueOf, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
 
 const GENERATING =
-  "gemini-2.5-pro gemini-2.5-flash gemini-3.1-pro-preview gemini-3.5-flash gemini-3.5-flash-lite gemini-3.6-flash gemini-3.8-flash gemini-4-argon gemini-3.5-transcribe".split(
+  "gemini-2.5-pro gemini-2.5-flash gemini-3.1-pro-preview gemini-3.5-flash gemini-3.5-flash-lite gemini-3.6-flash gemini-3.7-flash gemini-3.8-flash gemini-4-argon gemini-3.5-transcribe".split(
     " ",
   );
 const ALL = [
   ...GENERATING.map((name) => ({ name, methods: ["generateContent", "countTokens"] })),
+  { name: "gemini-3.5-transcribe-live", methods: ["bidiGenerateContent"] },
   { name: "gemini-embedding-001", methods: ["embedContent"] },
 ];
 const USUAL_SIZE = 50;

@@ -10,7 +10,7 @@ import { isRetired, retirementDate } from "../retired-models.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
 
 const CHAT_NAMES =
-  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5 gpt-6-luna gpt-6.1-sol gpt-6.1-terra gpt-6.2-astra gpt-6.2-sol".split(
+  "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5 gpt-6-luna gpt-6.1-sol gpt-6.1-terra gpt-6.2-astra gpt-6.2-sol".split(
     " ",
   );
 

@@ -4,10 +4,17 @@ import type { Capability } from "../contract/features.ts";
 import { isKind } from "../contract/provider-kinds.ts";
 import { checkSettings } from "./check-settings.ts";
 import type { FaultPath } from "./fault.ts";
-import { hasChatAdapter, hasSpeechAdapter, knownCapabilities, knownLife, knownModelNames } from "./known-models.ts";
+import {
+  hasChatAdapter,
+  hasSpeechAdapter,
+  knownCapabilities,
+  knownLife,
+  knownModelNames,
+  knownNotOffered,
+} from "./known-models.ts";
 import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
 import { type SchemaFault, suggestion } from "./schema-faults.ts";
-import { nearEnd, nearEndText } from "../providers/life-status.ts";
+import { nearEnd, nearEndText, notOfferedText } from "../providers/life-status.ts";
 import { suggest } from "../lib/text/suggest.ts";
 
 /** The objects that can be referenced, by id. */
@@ -34,6 +41,8 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   const path = [...target.path, "model"];
   const capabilities = capabilitiesOf(connection, model);
   if (capabilities === null) {
+    const notOffered = knownNotOffered(kind, model);
+    if (notOffered !== null) return [{ path, message: notOfferedText(`\`${model}\` of kind '${kind}'`, notOffered) }];
     const names = [...Object.keys(map(field(connection.value, "models"))), ...knownModelNames(kind)];
     const similarName = suggest(model, names);
     const others = similarName === undefined && names.length > 0 ? `; known models: ${someOf(names)}` : "";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Capability } from "../contract/features.ts";
 import { ownProperty } from "../lib/json/own-property.ts";
-import type { ModelLife } from "../providers/model-life.ts";
+import type { ModelLife, NotOffered } from "../providers/model-life.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 
@@ -20,6 +20,11 @@ export function knownLife(kind: ProviderKind, model: string): ModelLife | undefi
     ownProperty(providers.get(kind)?.models ?? {}, model)?.life ??
     ownProperty(chatProviders.get(kind)?.models ?? {}, model)?.life
   );
+}
+
+/** Null: it is not one of the models that are known and not offered. */
+export function knownNotOffered(kind: ProviderKind, model: string): NotOffered | null {
+  return ownProperty(providers.get(kind)?.notOffered ?? {}, model)?.notOffered ?? null;
 }
 
 /** Candidates for "did you mean". */

@@ -1,5 +1,5 @@
 // Tables of model capabilities: one for audio models, one for chat models.
-import type { ModelLifeView } from "../contract/model-life.ts";
+import type { ModelLifeView, NotOfferedView } from "../contract/model-life.ts";
 import { element, table } from "../page/element.ts";
 import type { Capability } from "./model-features.ts";
 import { lifeMark } from "./life-view.ts";
@@ -13,6 +13,7 @@ export interface Ability {
   readonly weak_features: readonly string[];
   /** Null: unknown. Absent for a declared model. */
   readonly life?: ModelLifeView | null;
+  readonly not_offered?: NotOfferedView;
   /** Whether the account lists it. Null: unknown. */
   readonly found?: boolean | null;
 }
@@ -40,7 +41,7 @@ export function abilityTables(models: readonly Ability[], nameOf: (model: string
     ].map(brokenAtDots);
     const rows = those.map((each) => [
       nameOf(each.model),
-      ...(hasLife ? [lifeMark(each.life ?? null)] : []),
+      ...(hasLife ? [lifeMark(each.life ?? null, each.not_offered)] : []),
       ...(isListed ? [tick(each.found ?? null)] : []),
       ...columns.map((name) => (each.weak_features.includes(name) ? "weak" : tick(each.features.includes(name)))),
     ]);

@@ -1,4 +1,5 @@
-// Asks before a route is saved with a model that has ended or ends soon, and saves it again with the confirmation [console.confirms-ending].
+// Asks before a route is saved, published or rolled back with a model that has ended or ends soon, and sends it again with the confirmation
+// [console.confirms-ending].
 import type { RouteView } from "../contract/admin/routes.ts";
 import type { Failure, Outcome } from "../page/ask.ts";
 import { confirmed } from "./dialog.ts";
@@ -8,10 +9,11 @@ type Body = Readonly<Record<string, unknown>>;
 export async function sendConfirmingEnd(
   send: (body: Body) => Promise<Outcome<RouteView>>,
   body: Body,
+  label = "Save anyway",
 ): Promise<Outcome<RouteView>> {
   const outcome = await send(body);
   const ending = outcome.ok ? null : endingIn(outcome.failure);
-  if (ending === null || !(await confirmed("Use a model that ends?", ending, "Save anyway"))) return outcome;
+  if (ending === null || !(await confirmed("Use a model that ends?", ending, label))) return outcome;
   return send({ ...body, confirm_ending: true });
 }
 

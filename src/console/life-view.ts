@@ -1,5 +1,5 @@
 // Shows the life of a model: its status in tables, and evidence and successors as facts [console.model-life].
-import type { ModelLifeView } from "../contract/model-life.ts";
+import type { ModelLifeView, NotOfferedView } from "../contract/model-life.ts";
 import { lifeText } from "../lib/text/life-text.ts";
 import { element } from "../page/element.ts";
 import { factList, mark, part, type Tone } from "./words.ts";
@@ -12,10 +12,14 @@ const TONES: Readonly<Record<ModelLifeView["status"], Tone>> = {
 };
 
 /** The evidence is a tooltip. Null: nothing is known of it. */
-export function lifeMark(life: ModelLifeView | null): Node {
+export function lifeMark(life: ModelLifeView | null, notOffered: NotOfferedView = null): Node {
   if (life === null) return document.createTextNode("unknown");
-  const view = mark(TONES[life.status], lifeText(life.status, life.days_left));
-  view.title = `verified ${life.verified_on}, ${life.ends_on?.source ?? life.source}`;
+  const evidence = `verified ${life.verified_on}, ${life.ends_on?.source ?? life.source}`;
+  const view =
+    notOffered === null
+      ? mark(TONES[life.status], lifeText(life.status, life.days_left))
+      : mark("soft", "not offered here");
+  view.title = notOffered === null ? evidence : `since ${notOffered.since}: ${notOffered.reason}; ${evidence}`;
   return view;
 }
 

@@ -3,6 +3,7 @@ import type { RouteView } from "../contract/admin/routes.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { changesView } from "./changes-view.ts";
+import { sendConfirmingEnd } from "./confirm-ending.ts";
 import { routeDiff } from "./route-diff.ts";
 import { asDefinition, type Definition, routePath } from "./route-shape.ts";
 import type { Visit } from "./visit.ts";
@@ -66,7 +67,11 @@ export function removeAction(visit: Visit, { route, etag }: ReadRoute): HTMLElem
 }
 
 function switchTo(visit: Visit, { route, etag }: ReadRoute, step: "publish" | "roll-back", { version }: Version) {
-  return visit.ask<RouteView>("POST", `${routePath(route.id)}/${step}`, { body: { version }, ifMatch: etag });
+  return sendConfirmingEnd(
+    (body) => visit.ask<RouteView>("POST", `${routePath(route.id)}/${step}`, { body, ifMatch: etag }),
+    { version },
+    step === "publish" ? "Publish anyway" : "Roll back anyway",
+  );
 }
 
 /** The effective time, the affected callers, the differences, and how to undo it. */

@@ -125,6 +125,7 @@ const REASONS: Readonly<Record<NonNullable<AssignableModel["reason"]>, string>> 
   no_connection: "no connection",
   no_credential: "no credential yet",
   not_installed: "not installed",
+  not_offered: "not offered here",
   unpriced: "no price for the plan",
   credits_required: "not covered by the plan",
 };

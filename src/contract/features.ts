@@ -35,6 +35,7 @@ export type ReceiptGrade = "shown" | "echoed" | "sent";
  * Why a target cannot take a request: a missing feature, or a limit of the model: `size`, `duration`, `format`, `channels`, `language`, `to_language`,
  * `keyterms_limit`, `response_format`. `decoder`: the model gets samples or pieces, and this gateway cannot decode the recording. `live_audio`: it accepts files only.
  * `batch`: it only streams. `recording`: the model accepts certain recordings only. `model_not_installed`, `engine_not_installed`: of a model on this machine.
+ * `not_offered`: no adapter speaks the model's protocol.
  */
 export type Lack =
   | Feature
@@ -51,7 +52,8 @@ export type Lack =
   | "decoder"
   | "recording"
   | "model_not_installed"
-  | "engine_not_installed";
+  | "engine_not_installed"
+  | "not_offered";
 
 /** Required before anything else: a target without the capability is not checked further. */
 export const CAPABILITIES = ["audio_input", "chat"] as const;

@@ -17,8 +17,8 @@ export interface AccountModel {
 }
 
 /**
- * Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. Where an account may
- * lead to any server, only declared models are listed.
+ * Returns the models of the adapters and those that the account declares, by name, without those that cannot be called. Those that are known and not
+ * offered are listed. Where an account may lead to any server, only declared models are listed.
  */
 export function modelsOf(
   { kind, models, listedEnds = {} }: Pick<Account, "kind" | "models" | "listedEnds">,
@@ -28,7 +28,7 @@ export function modelsOf(
   const chat = adapters.chat.get(kind);
   const names = new Set([
     ...Object.keys(models),
-    ...(speech?.isAnyServer === true ? [] : Object.keys(speech?.models ?? {})),
+    ...(speech?.isAnyServer === true ? [] : Object.keys({ ...speech?.models, ...speech?.notOffered })),
     ...(chat === undefined ? [] : [...Object.keys(chat.models), ...Object.keys(CHAT_MODELS[kind] ?? {})]),
   ]);
   return [...names].toSorted().flatMap((name) => {

@@ -19,7 +19,7 @@ export function speechModel(
 ): SpeechModel | null {
   if (provider === undefined) return null;
   const dialect = declared?.dialect == null ? {} : { dialect: declared.dialect };
-  const catalogueModel = ownProperty(provider.models, name);
+  const catalogueModel = ownProperty(provider.models, name) ?? ownProperty(provider.notOffered ?? {}, name);
   const configuredModel =
     catalogueModel === undefined
       ? undefined

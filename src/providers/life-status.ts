@@ -1,6 +1,6 @@
 // Where a model is in its life at a given time: current, deprecated, ending or retired [providers.model-status]. Dates are UTC days. Pure.
 import { lifeText } from "../lib/text/life-text.ts";
-import type { ModelEnd, ModelLife, ModelSuccessor } from "./model-life.ts";
+import type { ModelEnd, ModelLife, ModelSuccessor, NotOffered } from "./model-life.ts";
 
 export type LifeStatus =
   | { readonly status: "current" }
@@ -67,6 +67,11 @@ export function nearEndText(name: string, { date, daysLeft, evidence, source, re
   );
   const origin = evidence === "vendor" ? source : `second-hand, ${source}`;
   return `\`${name}\` ${daysLeft > 0 ? "ends" : "ended"} on ${date} (source: ${origin})${successors.length === 0 ? "" : `; replaced by ${successors.join(" or ")}`}`;
+}
+
+/** `name is known, not offered here since 2026-11-27: the reason`. */
+export function notOfferedText(name: string, { since, reason }: NotOffered): string {
+  return `${name} is known, not offered here since ${since}: ${reason}`;
 }
 
 /** For the sandbox, which serves models that their providers have ended. */

@@ -32,3 +32,11 @@ export interface ModelSuccessor {
   /** Features of the model that the successor lacks. */
   readonly lacks: readonly string[];
 }
+
+/** Of a model that is known and not offered, because no adapter speaks its protocol [providers.not-offered]. */
+export interface NotOffered {
+  /** The day on which it was decided. */
+  readonly since: string;
+  /** What is missing, as a clause. */
+  readonly reason: string;
+}

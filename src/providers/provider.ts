@@ -6,7 +6,7 @@ import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "..
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
-import type { ModelLife } from "./model-life.ts";
+import type { ModelLife, NotOffered } from "./model-life.ts";
 import type { Receipt } from "./receipt.ts";
 import type { JsonReply } from "./wire/read-reply.ts";
 
@@ -49,6 +49,8 @@ export interface SpeechModel {
   readonly samplesOnly?: boolean;
   /** It cannot be called on this machine at the moment, whatever is requested. */
   readonly unusable?: Lack;
+  /** The provider has it, and no adapter speaks its protocol. */
+  readonly notOffered?: NotOffered;
   /** It shows what recognition looks like and is for nothing else: the warning `DEMONSTRATION_MODEL` of each of its answers. */
   readonly demonstrationNotice?: string;
   /** For operators: what would provide what the model lacks, as in "run `…`". */
@@ -221,6 +223,8 @@ export interface SpeechProvider {
   readonly kind: ProviderKind;
   /** Built-in models by name. */
   readonly models: Readonly<Record<string, SpeechModel>>;
+  /** Models that are known and not offered, by name [providers.not-offered]. */
+  readonly notOffered?: Readonly<Record<string, CataloguedSpeechModel>>;
   /** Describes a credential that is malformed, without quoting it. */
   readonly credentialFault?: (credential: string) => string | null;
   /** Applies a target's settings to a model: options of an account other than its credential. */

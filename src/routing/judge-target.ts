@@ -47,6 +47,8 @@ export function judgeTarget(
   { acceptWeak, splitLongAudio }: Concessions,
 ): Verdict {
   const language = languageInForce(model, wanted);
+  // What else it lacks would mislead: no request reaches it.
+  if (model.notOffered !== undefined) return { missing: ["not_offered"], language, emulated: [], cut: null };
   const missing: Lack[] = [];
   const emulated: Feature[] = [];
   for (const feature of wanted.features) {

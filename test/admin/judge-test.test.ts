@@ -12,6 +12,7 @@ const model = (found: boolean | null) => ({
   features: [],
   weak_features: [],
   life: null,
+  not_offered: null,
   found,
 });
 const listed = (kind: "accepted" | "open") => ({ kind, status: 200, listed: { models: [], isWhole: true } }) as const;

@@ -449,7 +449,7 @@ test("cli.audio-url: audio-url check prints each rule, and its exit code is the 
   assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
-test("cli.providers-models: providers models prints status, evidence, end and successors of each model", async () => {
+test("cli.providers-models, providers.not-offered: providers models prints status, evidence, end and successors of each model", async () => {
   const { out, err, code } = await asAdmin("providers", "models", "--all", "--capability", "audio_input");
   assert.equal(code, 0, err);
   assert.match(out, /^CONNECTION +PROVIDER +MODEL +STATUS +VERIFIED +DEPRECATED +ENDS +REPLACED BY +SOURCE$/mu);
@@ -459,6 +459,7 @@ test("cli.providers-models: providers models prints status, evidence, end and su
   );
   assert.match(out, /^- +elevenlabs +scribe_v1 +retired /mu);
   assert.match(out, / gemini-2\.5-flash +deprecated .* answered by gemini-3\.5-flash-lite \(second-hand\)/u);
+  assert.match(out, / gemini-3\.5-transcribe-live +current, not offered here since 2026-11-27 +2026-11-12 /u);
   const { data } = JSON.parse((await asAdmin("providers", "models", "--json")).out) as { data: { life: unknown }[] };
   assert.ok(data.length > 0 && data.every(({ life }) => life !== undefined));
 });
@@ -761,6 +762,31 @@ test("cli.api-idempotency: api changes what has no command of its own, with --if
   assert.equal(changed.code, 0, changed.err);
   assert.equal((await api(OPERATOR_KEY, "DELETE", one)).code, 0);
   assert.equal((await api(OPERATOR_KEY, "GET", one)).code, 4);
+});
+
+test("routing.ending-confirmed, cli.api: api creates, publishes and rolls back a route with an ending model only with the confirmation, exit code 5 without it", async () => {
+  const routes = "/admin/v1/routes";
+  const post = (path: string, body: object) =>
+    api(OPERATOR_KEY, "POST", `${routes}${path}`, "--data", JSON.stringify(body));
+  const targets = [{ connection: "oa", model: "gpt-5" }];
+  const steps = [
+    ["", { id: "ending-by-api", targets }],
+    ["/ending-by-api/publish", {}],
+  ] as const;
+  for (const [path, body] of steps) {
+    const refused = await post(path, body);
+    assert.equal(refused.code, 5, refused.err);
+    assert.match(refused.err, /`oa\/gpt-5` ends on 2026-12-11.*confirm_ending: true/u);
+    const accepted = await post(path, { ...body, confirm_ending: true });
+    assert.equal(accepted.code, 0, accepted.err);
+  }
+  const current = JSON.stringify({ targets: [{ connection: "oa", model: "gpt-6-luna" }] });
+  await api(OPERATOR_KEY, "PUT", `${routes}/ending-by-api`, "--data", current, "--if-match", "*");
+  assert.equal((await post("/ending-by-api/publish", {})).code, 0);
+  assert.equal((await post("/ending-by-api/roll-back", {})).code, 5);
+  const back = await post("/ending-by-api/roll-back", { confirm_ending: true });
+  assert.equal((JSON.parse(back.out) as { version: number }).version, 1);
+  assert.equal((await api(OPERATOR_KEY, "DELETE", `${routes}/ending-by-api`)).code, 0);
 });
 
 test("cli.api-idempotency: api sends an Idempotency-Key with every POST, so that sending again is safe", async () => {

@@ -139,15 +139,93 @@ test("data-policy.tighten-only: a request never loosens what its app, route or p
   ]);
 });
 
-test("data-policy.tighten-only: the OpenAI-compatible endpoints have no such field and obey the app", async () => {
-  const messages = [{ role: "user", content: "Hello" }];
-  const body = { model: "purpose/chat-anthropic-bare", messages };
-  const refused = await postJson(origin, body, { path: "/v1/chat/completions", key: STRICT_KEY });
-  assert.equal(refused.status, 422, refused.text);
-  assert.equal(submissions().length, 0);
-  const stated = { ...body, model: "purpose/chat-anthropic-both" };
-  const served = await postJson(origin, stated, { path: "/v1/chat/completions", key: STRICT_KEY });
-  assert.equal(served.status, 200, served.text);
+/** The OpenAI-compatible endpoints, with one purpose for each. */
+const COMPATIBLE = ["chat", "chat stream", "transcriptions", "translations"] as const;
+type Compatible = (typeof COMPATIBLE)[number];
+const MESSAGES = [{ role: "user", content: "Hello" }];
+
+function askCompatible(endpoint: Compatible, purpose: "bare" | "both", policy?: object, key = KEY): Promise<Answer> {
+  if (endpoint === "transcriptions" || endpoint === "translations") {
+    const { purpose: label, ...fields } = fileFields(`files-openai-${purpose}`, policy);
+    return postForm(origin, { path: `/v1/audio/${endpoint}`, key, fields: { model: `purpose/${label}`, ...fields } });
+  }
+  const body = {
+    model: `purpose/chat-openai-${purpose}`,
+    messages: MESSAGES,
+    stream: endpoint === "chat stream",
+    ...(policy === undefined ? {} : { data_policy: policy }),
+  };
+  return postJson(origin, body, { path: "/v1/chat/completions", key });
+}
+
+for (const endpoint of COMPATIBLE) {
+  test(`compatible.data-policy, data-policy.fail-closed: on the OpenAI-compatible endpoints (${endpoint}) a request requires each aspect, and only a target with proof is called`, async () => {
+    const unrestricted = await askCompatible(endpoint, "bare");
+    assert.equal(unrestricted.status, 200, unrestricted.text);
+    sandbox.clearCalls();
+    await assertRefused(await askCompatible(endpoint, "bare", ALL), ALL_LACKS);
+    for (const [aspect, value] of Object.entries(ALL))
+      await assertRefused(await askCompatible(endpoint, "bare", { [aspect]: value }), [`data_policy.${aspect}`]);
+    assert.equal((await askCompatible(endpoint, "both", ALL)).status, 200);
+    assert.deepEqual(accountsCalled(), ["stated"]);
+    sandbox.clearCalls();
+    const wrong = await askCompatible(endpoint, "both", { training: "always" });
+    assert.deepEqual([wrong.status, wrong.code], [400, "INVALID_REQUEST"], wrong.text);
+    assert.deepEqual(submissions(), []);
+  });
+
+  test(`compatible.data-policy, data-policy.tighten-only: on the OpenAI-compatible endpoints (${endpoint}) a request never loosens what its app requires`, async () => {
+    for (const policy of [undefined, {}, { retention: "deletable" }, { retention: 3_650 }])
+      await assertRefused(await askCompatible(endpoint, "bare", policy, STRICT_KEY), [
+        "data_policy.training",
+        "data_policy.retention",
+      ]);
+    assert.equal((await askCompatible(endpoint, "both", { regions: ["eu"] }, STRICT_KEY)).status, 200);
+    sandbox.clearCalls();
+    await assertRefused(await askCompatible(endpoint, "both", { regions: ["us"] }, STRICT_KEY), [
+      "data_policy.regions",
+    ]);
+  });
+}
+
+test("compatible.data-policy: a form takes members in brackets, as OpenAI's clients write them", async () => {
+  const fields = {
+    model: "purpose/files-openai-both",
+    "data_policy[training]": "never",
+    "data_policy[regions][]": "us",
+  };
+  await assertRefused(await postForm(origin, { path: "/v1/audio/transcriptions", fields }), ["data_policy.regions"]);
+  const inEu = { ...fields, "data_policy[regions][]": "eu" };
+  assert.equal((await postForm(origin, { path: "/v1/audio/transcriptions", fields: inEu })).status, 200);
+  assert.deepEqual(accountsCalled(), ["stated"]);
+});
+
+test("idempotency.normalised-fields: regions in another order are the same payload, and other regions are another one", async () => {
+  const keyed = (path: string, idempotencyKey: string, regions: readonly string[]) =>
+    path.startsWith("/v1/chat")
+      ? postJson(
+          origin,
+          {
+            messages: MESSAGES,
+            data_policy: { regions },
+            ...(path === "/v1/chat" ? { purpose: "chat-openai-both" } : { model: "purpose/chat-openai-both" }),
+          },
+          { path, headers: { "idempotency-key": idempotencyKey } },
+        )
+      : postForm(origin, {
+          path,
+          headers: { "idempotency-key": idempotencyKey },
+          fields: fileFields("files-openai-both", { regions }),
+        });
+  for (const path of ["/v1/chat", "/v1/chat/completions", "/v1/transcription"]) {
+    const key = `regions-of-${path}`;
+    const first = await keyed(path, key, ["eu", "us"]);
+    assert.equal(first.status, 200, first.text);
+    const again = await keyed(path, key, ["us", "eu", "us"]);
+    assert.equal(again.headers.get("x-svc-idempotent-replay"), "true", again.text);
+    assert.equal(again.text, first.text);
+    assert.equal((await keyed(path, key, ["eu"])).code, "IDEMPOTENCY_KEY_REUSED");
+  }
 });
 
 test("data-policy.regions-intersect: regions without one in common are 422, even for what would be in each", async () => {
@@ -160,6 +238,14 @@ test("data-policy.requirement: a form takes JSON or members in brackets, and a w
   await assertRefused(await postForm(origin, { fields: { purpose, "data_policy[training]": "never" } }), [
     "data_policy.training",
   ]);
+  for (const retention of ["30", "deletable", "none"])
+    await assertRefused(await postForm(origin, { fields: { purpose, "data_policy[retention]": retention } }), [
+      "data_policy.retention",
+    ]);
+  for (const retention of ["0", "some", "1.5", "1e2"]) {
+    const answer = await postForm(origin, { fields: { purpose, "data_policy[retention]": retention } });
+    assert.deepEqual([answer.status, answer.code], [400, "INVALID_REQUEST"], `${retention}: ${answer.text}`);
+  }
   for (const wrong of [
     { training: "always" },
     { retention: 0 },

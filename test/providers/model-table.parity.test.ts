@@ -23,6 +23,9 @@ const SPEECH = [...providers.values()]
   .flatMap(({ kind, models }) =>
     Object.entries(models).map(([name, { life }]) => ({ path: `${kind}/${name}`, name, life })),
   );
+const NOT_OFFERED = [...providers.values()].flatMap(({ kind, notOffered = {} }) =>
+  Object.entries(notOffered).map(([name, model]) => ({ path: `${kind}/${name}`, name, ...model })),
+);
 const CHAT = Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
   Object.entries(models).map(([name, { life }]) => ({ path: `${kind}/${name}`, name, life })),
 );
@@ -44,7 +47,10 @@ const NOT_IN_THE_MATRIX: Readonly<Record<string, string>> = {
 
 test("providers.model-table: the table has every model of the catalogue once, and no other", () => {
   const listed = table.map(([path = ""]) => path);
-  assert.deepEqual(listed.toSorted(), [...new Set([...SPEECH, ...CHAT].map(({ path }) => path))].toSorted());
+  assert.deepEqual(
+    listed.toSorted(),
+    [...new Set([...SPEECH, ...CHAT, ...NOT_OFFERED].map(({ path }) => path))].toSorted(),
+  );
 });
 
 test("providers.model-table: each row has the catalogue's days, evidence and successors, and a source", () => {
@@ -82,5 +88,18 @@ test("providers.model-table: every speech model has its features on the page and
     assert.ok(sections.has(path), `${path} has no section`);
     const isVendors = !path.startsWith("local/");
     assert.equal(held.has(name), isVendors && NOT_IN_THE_MATRIX[path] === undefined, path);
+  }
+});
+
+test("providers.not-offered, providers.model-table: a model that is not offered says so in the table and in the list above it, with its day, reason and source", () => {
+  const rows = new Map(table.map(([path = "", ...cells]) => [path, cells]));
+  for (const { path, life, notOffered } of NOT_OFFERED) {
+    const [, status, verified, , , , , source] = rows.get(path) ?? [];
+    assert.equal(status, `current, not offered here since ${notOffered?.since}`, path);
+    assert.equal(verified, life.verifiedOn, path);
+    assert.ok((source ?? "").length > 10, path);
+    const line = page.split("\n").find((each) => each.startsWith(`- **${path}**`));
+    for (const part of [notOffered?.since, notOffered?.reason, life.verifiedOn, life.source])
+      assert.ok(part !== undefined && line?.includes(part), `${path}: ${part}`);
   }
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
-import { at, list } from "./ask.ts";
+import { at, list, transcribe } from "./ask.ts";
 import { chatClient } from "./chat-client.ts";
 
 let sandbox: Sandbox;
@@ -52,6 +52,16 @@ test("providers.sandbox-retirement: groq answers 400 model_decommissioned, and a
   assert.equal((await ask("openai", { model }, to("vllm"))).status, 200);
 });
 
+test("providers.sandbox-retirement: mistral answers 404 to audio for a model that has ended, and serves its other models", async () => {
+  const status = async (model: string) =>
+    (await transcribe(sandbox.compatibleUrl("mistral"), [["model", model]])).status;
+  now = Date.parse("2026-05-30T23:59:59Z");
+  assert.equal(await status("voxtral-mini-2507"), 200);
+  now = Date.parse("2026-05-31T00:00:00Z");
+  assert.equal(await status("voxtral-mini-2507"), 404);
+  assert.equal(await status("voxtral-mini-transcribe-3"), 200);
+});
+
 test("providers.sandbox-retirement: gemini answers the old name by the newer model, and says so", async () => {
   now = Date.parse("2026-10-07T23:59:59Z");
   assert.equal(at((await ask("gemini")).json, "modelVersion"), "gemini-3.5-flash");
@@ -59,6 +69,8 @@ test("providers.sandbox-retirement: gemini answers the old name by the newer mod
   const { status, json } = await ask("gemini");
   assert.equal(status, 200);
   assert.equal(at(json, "modelVersion"), "gemini-3.6-flash");
+  const path = "/gemini/v1beta/models/gemini-3.7-flash:generateContent";
+  assert.equal(at((await ask("gemini", {}, { path })).json, "modelVersion"), "gemini-3.8-flash");
 });
 
 test("providers.sandbox-retirement: a list has no model that has ended, and openai's names the announced days", async () => {

@@ -42,7 +42,7 @@ test("providers.sandbox-protocols: gemini, models.list page by page, and a wrong
   const models = await Array.fromAsync(await client("key-oracle").models.list({ config: { pageSize: 3 } }));
   const found = models.find(({ name }) => name === "models/gemini-2.5-pro");
   assert.deepEqual([found?.inputTokenLimit, found?.supportedActions?.[0]], [1_048_576, "generateContent"]);
-  assert.equal(models.length, 10);
+  assert.equal(models.length, 12);
   await assert.rejects(client("invalid").models.list(), (error) => error instanceof ApiError && error.status === 400);
 });
 

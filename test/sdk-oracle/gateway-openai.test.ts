@@ -136,6 +136,36 @@ test("compatible.model-selects-purpose, compatible.model-not-selectable, compati
   });
 });
 
+test("compatible.data-policy: the client sends data_policy of a chat as JSON and of audio as a form, and a target without proof is a 422 of its own class", async () => {
+  const asked = [
+    () =>
+      client().chat.completions.create({
+        model: "auto",
+        messages,
+        ...{ data_policy: { training: "never", regions: ["eu"] } },
+      }),
+    async () =>
+      client().audio.transcriptions.create({
+        model: "auto",
+        file: await file(),
+        ...{ data_policy: { training: "never", regions: ["eu", "us"] } },
+      }),
+    async () =>
+      client().audio.translations.create({ model: "auto", file: await file(), ...{ data_policy: { retention: 30 } } }),
+  ];
+  const missing: unknown[] = [];
+  for (const ask of asked)
+    await assert.rejects(ask, (error: unknown) => {
+      assert(error instanceof OpenAI.UnprocessableEntityError);
+      assert.equal(error.code, "REQUIRED_FEATURE_UNSUPPORTED");
+      missing.push((error.error as { details: { missing: unknown } }).details.missing);
+      return true;
+    });
+  const both = ["data_policy.training", "data_policy.regions"];
+  assert.deepEqual(missing, [both, both, ["data_policy.retention"]]);
+  assert.equal(gateway.first.calls.length, 0);
+});
+
 test("compatible.error-classes: errors are of the client's own classes, with code, param and request id", async () => {
   const wrong = new OpenAI({ apiKey: "wrong-key-of-nobody-at-all-1", baseURL: `${gateway.origin}/v1`, maxRetries: 0 });
   await assert.rejects(wrong.models.list(), OpenAI.AuthenticationError);

@@ -62,7 +62,7 @@ function namesIn(query: string): Names {
   const metrics = new Set<string>();
   const labels: (readonly [string | null, string])[] = [];
   const rest = query
-    .replaceAll(/\[(?:\$__rate_interval|\d+[smh])\]/gu, " ")
+    .replaceAll(/\[(?:\$__rate_interval|\d+[smh])\]|\boffset \d+[smh]\b/gu, " ")
     .replaceAll(/([a-z_]+)\{([^}]*)\}/gu, (_all, metric: string, matchers: string) => {
       metrics.add(metric);
       for (const matcher of matchers.split(/,\s*/u)) {

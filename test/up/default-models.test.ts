@@ -9,6 +9,7 @@ import { defaultFile, NO_LOCAL_SPEECH } from "../../src/config/default-configura
 import { knownLife } from "../../src/config/known-models.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import { lifeStatus } from "../../src/providers/life-status.ts";
+import { chatProviders, providers } from "../../src/providers/registry.ts";
 import { firstStart } from "../../src/start/first-start.ts";
 import { selfCheck } from "../../src/start/self-check.ts";
 import { routeLines } from "../../src/start/route-lines.ts";
@@ -18,6 +19,15 @@ import { httpServer } from "../outbound/loopback.ts";
 import { ENCRYPTION_KEY as UP_ENCRYPTION_KEY, PEPPER as UP_PEPPER, startWithoutFile, stopCommand } from "./commands.ts";
 
 const NOW_MS = Date.parse(MODEL_DAY);
+/** The day after the last date of the catalogue: whatever has been announced has happened. */
+const AFTER_ALL_MS = Math.max(...announcedDays().map((day) => Date.parse(day))) + 86_400_000;
+
+function announcedDays(): readonly string[] {
+  const models = [...providers.values(), ...chatProviders.values()].flatMap((provider) =>
+    Object.values(provider.models),
+  );
+  return models.flatMap(({ life }) => [life?.endsOn?.date, life?.redirect?.date].filter((day) => day !== undefined));
+}
 
 for (const [variable, first] of [
   ["DEEPGRAM_API_KEY", { speech: "deepgram nova-3" }],
@@ -28,7 +38,7 @@ for (const [variable, first] of [
   ["ANTHROPIC_API_KEY", { speech: "sandbox simulated-speech", chat: "anthropic claude-haiku-5-5" }],
   ["PATCHBAY_LOCAL_STT_URL", { speech: "local whisper-1" }],
 ] as const) {
-  test(`configuration.default-models: with ${variable} the first models are current, the start names them, and the provider is sent nothing`, async (t) => {
+  test(`configuration.default-models: with ${variable} the first models are current today and after every announced date, the start names them, and the provider is sent nothing`, async (t) => {
     const received: string[] = [];
     const provider = await httpServer(t, async (request, response) => {
       received.push(`${request.method} ${request.url}`);
@@ -45,7 +55,9 @@ for (const [variable, first] of [
       assert.ok(target !== undefined && kind !== undefined);
       const life = knownLife(kind, target.model);
       assert.ok(life !== undefined || kind === "sandbox" || kind === "openai-compatible", target.model);
-      if (life !== undefined) assert.equal(lifeStatus(life, NOW_MS).status, "current", `${id}: ${target.model}`);
+      if (life === undefined) continue;
+      for (const atMs of [NOW_MS, AFTER_ALL_MS])
+        assert.equal(lifeStatus(life, atMs).status, "current", `${id}: ${target.model}`);
     }
     const lines = routeLines(configuration, NOW_MS);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 // Describes the capabilities of a model on a provider account in the API's terms [providers.model-list]. Pure.
 import { CAPABILITIES, FEATURES } from "../../contract/features.ts";
 import type { AssignableModel } from "../../contract/admin/workspace-models.ts";
-import type { ModelLifeView } from "../../contract/model-life.ts";
+import type { ModelLifeView, NotOfferedView } from "../../contract/model-life.ts";
 import type { AccountModel } from "../../directory/models-of.ts";
 import type { targetDataPolicy } from "../../directory/target-data-policy.ts";
 import { describeLife } from "./describe-life.ts";
@@ -12,6 +12,7 @@ export interface ModelAbilities {
   readonly features: string[];
   readonly weak_features: string[];
   readonly life: ModelLifeView | null;
+  readonly not_offered: NotOfferedView;
 }
 
 /** `nowMs`: of the clock by which models retire. */
@@ -27,6 +28,7 @@ export function describeAbilities({ name, speech, chat }: AccountModel, nowMs: n
     features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
     weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
     life: describeLife({ speech, chat }, nowMs),
+    not_offered: speech?.notOffered === undefined ? null : { ...speech.notOffered },
   };
 }
 

@@ -63,11 +63,13 @@ function connectedModel(
     chat: model.chat === null ? null : classOf(prices.chat(provider, model.name)),
   };
   const isMissingHere = model.speech?.unusable !== undefined && model.chat === null;
-  const reason = isMissingHere
-    ? "not_installed"
-    : account.credential === null && needsCredential(provider)
-      ? "no_credential"
-      : reasonOfPlan(model.name, { provider, ownership, billing, prices, funds });
+  const reason = isNotOffered(model)
+    ? "not_offered"
+    : isMissingHere
+      ? "not_installed"
+      : account.credential === null && needsCredential(provider)
+        ? "no_credential"
+        : reasonOfPlan(model.name, { provider, ownership, billing, prices, funds });
   return {
     connection: account.connection,
     connection_owner: isOwn ? "workspace" : "platform",
@@ -94,8 +96,12 @@ function unconnectedModel(
       chat: model.chat === null ? null : ownAccountClass,
     },
     assignable: false,
-    reason: "no_connection",
+    reason: isNotOffered(model) ? "not_offered" : "no_connection",
   };
+}
+
+function isNotOffered({ speech, chat }: AccountModel): boolean {
+  return speech?.notOffered !== undefined && chat === null;
 }
 
 function describeCommon(model: AccountModel, provider: ProviderKind, nowMs: number) {

@@ -87,26 +87,31 @@ export async function reviseRoute(
   });
 }
 
-/** `version` null: the latest version. */
+interface VersionSwitch extends RouteChange {
+  /** Null: the latest version to publish, the previously published one to roll back to. */
+  readonly version: number | null;
+  readonly confirmEnding: boolean;
+}
+
 export async function publishRoute(
   services: SetUpServices,
-  { version, ...change }: RouteChange & { readonly version: number | null },
+  { version, confirmEnding, ...change }: VersionSwitch,
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
     const before = await requireEditableRoute(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
-    return publish(tx, change, before, {
+    return publish(services, tx, change, before, {
       version: version ?? before.latest_version,
+      confirmEnding,
       action: "route.published",
       isFit: () => true,
     });
   });
 }
 
-/** `version` null: the previously published version. */
 export async function rollBackRoute(
   services: SetUpServices,
-  { version, ...change }: RouteChange & { readonly version: number | null },
+  { version, confirmEnding, ...change }: VersionSwitch,
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
     const before = await requireEditableRoute(tx, change);
@@ -118,8 +123,9 @@ export async function rollBackRoute(
         details: { reason: "no_previous_version" },
       });
     }
-    return publish(tx, change, before, {
+    return publish(services, tx, change, before, {
       version: target,
+      confirmEnding,
       action: "route.rolled_back",
       isFit: ({ published_at }) => published_at !== null,
     });
@@ -164,15 +170,17 @@ async function addDraft(tx: DatabaseTransaction, change: SetUpActor & RouteName,
 
 interface Publication {
   readonly version: number;
+  readonly confirmEnding: boolean;
   readonly action: string;
   readonly isFit: (row: RouteVersionRow) => boolean;
 }
 
 async function publish(
+  services: SetUpServices,
   tx: DatabaseTransaction,
   change: SetUpActor & RouteName,
   before: RouteRow,
-  { version, action, isFit }: Publication,
+  { version, confirmEnding, action, isFit }: Publication,
 ): Promise<RouteView> {
   const row = await readRouteVersion(tx, change, version);
   if (row === null || !isFit(row))
@@ -180,6 +188,7 @@ async function publish(
   const setUp = await readSetUp(tx, change.scope, { onlyPublished: true });
   judgeStoredRoute(row.definition, withRoute(setUp, change.id));
   if (before.version !== version) {
+    if (!confirmEnding) refuseEnding(services, change.scope, setUp.connections, storedRoute.parse(row.definition));
     await publishRouteVersion(tx, change, version);
     await auditSetUp(tx, change, {
       action,

@@ -59,11 +59,11 @@ export async function listModelLives(
   const data = await modelsFor(options, terminal, signal);
   const columns = {
     head: ["CONNECTION", "PROVIDER", "MODEL", "STATUS", "VERIFIED", "DEPRECATED", "ENDS", "REPLACED BY", "SOURCE"],
-    row: ({ connection, provider, model, life }: AssignableModel) => [
+    row: ({ connection, provider, model, life, not_offered: notOffered }: AssignableModel) => [
       connection ?? "-",
       provider,
       model,
-      life === null ? "unknown" : lifeText(life.status, life.days_left),
+      `${life === null ? "unknown" : lifeText(life.status, life.days_left)}${notOffered === null ? "" : `, not offered here since ${notOffered.since}`}`,
       life?.verified_on ?? "-",
       life?.deprecated_on ?? "-",
       life === null ? "-" : endOf(life),

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { json, time } from "./admin.ts";
 import { CAPABILITIES } from "../features.ts";
-import { knownLife } from "../model-life.ts";
+import { knownLife, notOffered } from "../model-life.ts";
 import { providerKind } from "../settings/connection.ts";
 import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
@@ -29,6 +29,7 @@ const testedModel = z.strictObject({
   features: z.array(z.string()).describe("Features that a request can require."),
   weak_features: z.array(z.string()).describe("Available only if a route lists them in `accept_weak`."),
   life: knownLife,
+  not_offered: notOffered,
   found: z.boolean().nullable().describe("Whether the account lists the model. Null: the provider does not report it."),
 });
 

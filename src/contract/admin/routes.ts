@@ -14,7 +14,7 @@ import {
 } from "./admin.ts";
 import { boundPurpose } from "./apps.ts";
 import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
-import { purposeSection, routeRequest } from "../settings/route.ts";
+import { confirmEnding, purposeSection, routeRequest } from "../settings/route.ts";
 import { deletedView } from "./workspaces.ts";
 
 const definition = z
@@ -72,6 +72,7 @@ export const versionChoice = z.strictObject({
     .nullable()
     .default(null)
     .describe("Default: the latest; for a roll-back, the previous live one."),
+  confirm_ending: confirmEnding,
 });
 
 const ALL = "/routes";
@@ -132,7 +133,7 @@ export const publishRouteContracts = mirrorForAllOwners({
   operationId: "publishRoute",
   summary: "Publish a version of a route",
   description:
-    "Validated again against the current state. New requests use it in every process within 5 s; accepted jobs keep their version. A request's record contains its version.",
+    "Validated again against the current state. Targets whose model ends are refused as in a new route, unless `confirm_ending` is sent. New requests use it in every process within 5 s; accepted jobs keep their version. A request's record contains its version.",
   requestBody: { json: versionChoice },
   headers: optionalMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },
@@ -144,6 +145,7 @@ export const rollBackRouteContracts = mirrorForAllOwners({
   path: `${ONE}/roll-back`,
   operationId: "rollBackRoute",
   summary: "Roll a route back to an earlier published version",
+  description: "Targets whose model ends are refused as in a new route, unless `confirm_ending` is sent.",
   requestBody: { json: versionChoice },
   headers: optionalMatch,
   responses: { 200: jsonWithEtag("The route.", routeView) },

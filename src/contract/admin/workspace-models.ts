@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BILLING_CLASSES } from "../billing-class.ts";
 import { DATA_POLICY_ASPECTS } from "../settings/data-policy.ts";
 import { CAPABILITIES } from "../features.ts";
-import { knownLife } from "../model-life.ts";
+import { knownLife, notOffered } from "../model-life.ts";
 import { type OwnerEndpoints, mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
@@ -36,6 +36,7 @@ export const assignableModel = z.strictObject({
     .nullable()
     .describe("Null: it accepts no audio."),
   life: knownLife,
+  not_offered: notOffered,
   data_policy: z
     .array(
       z.strictObject({
@@ -60,10 +61,10 @@ export const assignableModel = z.strictObject({
     .describe("Billing class. Null: it lacks the capability."),
   assignable: z.boolean().describe("Whether routes of this workspace can use it."),
   reason: z
-    .enum(["no_connection", "no_credential", "not_installed", "unpriced", "credits_required"])
+    .enum(["no_connection", "no_credential", "not_installed", "not_offered", "unpriced", "credits_required"])
     .nullable()
     .describe(
-      "Why it is not assignable. `not_installed`: the model, or its engine, is not on the gateway's machine. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
+      "Why it is not assignable. `not_installed`: the model, or its engine, is not on the gateway's machine. `not_offered`: no adapter speaks its protocol. `unpriced`: the workspace has a plan, which covers priced models only. `credits_required`: the plan does not cover it at the moment.",
     ),
 });
 

@@ -14,7 +14,7 @@ const neutral = <T extends z.ZodType>(schema: T, description: string) => schema.
 
 const { max_tokens, temperature, top_p, seed, stop, stream, parallel_tool_calls, response_format } =
   chatFieldsOfClients.shape;
-const { reasoning_effort, verbosity } = chatFieldsOfClients.shape;
+const { reasoning_effort, verbosity, data_policy } = chatFieldsOfClients.shape;
 
 export const chatCompletionFields = z.strictObject({
   model: MODEL,
@@ -36,6 +36,7 @@ export const chatCompletionFields = z.strictObject({
   response_format,
   reasoning_effort,
   verbosity,
+  data_policy,
   n: neutral(z.literal(1), "Only one answer is supported."),
   user: neutral(z.string(), "Accepted and ignored."),
   safety_identifier: neutral(z.string(), "Accepted and ignored."),
@@ -76,6 +77,7 @@ export const audioTranslationFields = z.strictObject({
   prompt,
   response_format: audioFormat,
   temperature: audioTemperature,
+  data_policy: transcriptionFields.shape.data_policy,
 });
 
 const voiceDetection = z.strictObject({

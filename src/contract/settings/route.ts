@@ -116,14 +116,14 @@ const routeShape = {
 
 export const routeSection = section(routeShape);
 
+/** Of every change that can bring a target into use. It is not stored. */
+export const confirmEnding = z
+  .boolean()
+  .default(false)
+  .describe("Accept targets whose model has ended, or ends in fewer than 30 days, by its provider's own evidence.");
+
 /** The body of the admin API. */
-export const routeRequest = section({
-  ...routeShape,
-  confirm_ending: z
-    .boolean()
-    .default(false)
-    .describe("Accept targets whose model has ended, or ends in fewer than 30 days, by its provider's own evidence."),
-});
+export const routeRequest = section({ ...routeShape, confirm_ending: confirmEnding });
 
 /** A reference to an optional route. */
 export const routeReference = optionalOrNull(ID);

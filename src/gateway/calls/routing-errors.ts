@@ -5,6 +5,7 @@ import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts
 import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RetirementView } from "../../contract/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
+import { notOfferedText } from "../../providers/life-status.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
 import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
 
@@ -46,7 +47,7 @@ export function refusalError(
       });
     case "unsupported":
       return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
-        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.${refusal.missing.includes("decoder") ? DECODER_ADVICE : ""}${showNames ? adviceOf(considered) : ""}`,
+        message: `No target of the route supports everything requested; missing: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature, or use a route that supports it.${refusal.missing.includes("decoder") ? DECODER_ADVICE : ""}${unofferedOf(considered, showNames)}${showNames ? adviceOf(considered) : ""}`,
         details: {
           missing: refusal.missing,
           candidates: considered.map((candidate) => describeLacks(candidate, showNames)),
@@ -151,6 +152,18 @@ const DECODER_ADVICE =
 function adviceOf(considered: readonly Candidate<Missing>[]): string {
   const advice = new Set(considered.flatMap(hintsOf));
   return [...advice].map((each) => ` On the gateway's machine: ${each}.`).join("");
+}
+
+/** Why models that are known are not offered [providers.not-offered]. The reason names the provider. */
+function unofferedOf(considered: readonly Candidate<Missing>[], showNames: boolean): string {
+  return considered
+    .flatMap(({ target: { connection, model, position, speech } }) => {
+      if (speech?.notOffered === undefined) return [];
+      return showNames
+        ? [` ${notOfferedText(`\`${connection}/${model}\``, speech.notOffered)}.`]
+        : [` The model of target ${position} is known, not offered here since ${speech.notOffered.since}.`];
+    })
+    .join("");
 }
 
 function hintsOf({ target, verdict }: Candidate<Missing>): readonly string[] {

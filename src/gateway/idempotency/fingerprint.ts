@@ -1,6 +1,7 @@
 // Computes the hash (fingerprint) by which two requests under one idempotency key are recognised as the same payload [idempotency.same-payload]. Pure.
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
+import type { DataPolicyRequirement } from "../../contract/settings/data-policy.ts";
 import type { TranslationFields } from "../../contract/transcription-fields.ts";
 import { mergedKeyterms } from "../../routing/required-features.ts";
 
@@ -26,6 +27,7 @@ export function fingerprint(input: FingerprintInput): Buffer {
     custom_vocabulary: _,
     keyterms: __,
     redaction,
+    data_policy: dataPolicy,
     purpose: _body,
     purpose_policy: _policy,
     ...rest
@@ -39,6 +41,7 @@ export function fingerprint(input: FingerprintInput): Buffer {
     purpose_policy: input.requestedPolicy,
     keyterms: terms.length > 0 ? terms : undefined,
     redaction: asSet(redaction),
+    data_policy: normalizedDataPolicy(dataPolicy),
     audio: input.audio,
   });
 }
@@ -47,6 +50,11 @@ export function fingerprint(input: FingerprintInput): Buffer {
 function asSet(redaction: TranslationFields["redaction"]): readonly RedactionGroup[] | false | undefined {
   if (redaction === undefined || redaction === false) return redaction;
   return redaction === true ? ["pii"] : REDACTION_GROUPS.filter((group) => redaction.includes(group));
+}
+
+/** Regions in any order and however often each was sent are the same payload, as groups of redaction are. */
+export function normalizedDataPolicy(policy: DataPolicyRequirement | undefined): DataPolicyRequirement | undefined {
+  return policy?.regions == null ? policy : { ...policy, regions: [...new Set(policy.regions)].toSorted() };
 }
 
 /** Hashes plain data independently of the order of its members. */

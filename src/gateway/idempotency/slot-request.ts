@@ -3,7 +3,7 @@ import { refuseMalformedKey } from "../../contract/idempotency-key.ts";
 import { combinePolicies } from "../../routing/resolve-purpose.ts";
 import type { ChatCall } from "../chat/chat-call.ts";
 import type { AudioCall } from "../transcription/audio-call.ts";
-import { fingerprint, payloadFingerprint } from "./fingerprint.ts";
+import { fingerprint, normalizedDataPolicy, payloadFingerprint } from "./fingerprint.ts";
 import type { ClaimRequest } from "./idempotency.ts";
 
 /** Null if there is no key, or if it is ignored. `extra`: the endpoint's own fields. */
@@ -40,13 +40,18 @@ export function chatSlotRequest(call: ChatCall): ClaimRequest | null {
   const { idempotencyKey, principal, endpoint } = call;
   if (idempotencyKey === null || principal.app === null) return null;
   refuseMalformedKey(idempotencyKey);
-  const { purpose, purpose_policy: _, ...fields } = call.fields;
+  const { purpose, purpose_policy: _, data_policy: dataPolicy, ...fields } = call.fields;
   return {
     workspaceId: principal.workspace.id,
     appId: principal.app.id,
     key: idempotencyKey,
     endpoint,
     room: call.room,
-    fingerprint: payloadFingerprint({ ...fields, endpoint, purpose: purpose ?? call.purposeHeader }),
+    fingerprint: payloadFingerprint({
+      ...fields,
+      data_policy: normalizedDataPolicy(dataPolicy),
+      endpoint,
+      purpose: purpose ?? call.purposeHeader,
+    }),
   };
 }

@@ -58,13 +58,11 @@ export function routeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
     }),
     everywhereEndpoint(edge, publishRouteContracts, async (context, actor) => {
       const change = changeOf(context, actor);
-      const { version } = await readFields(context.request, versionChoice);
-      return objectReply(await publishRoute(setUp, { ...change, version }));
+      return objectReply(await publishRoute(setUp, { ...change, ...(await readVersionChoice(context)) }));
     }),
     everywhereEndpoint(edge, rollBackRouteContracts, async (context, actor) => {
       const change = changeOf(context, actor);
-      const { version } = await readFields(context.request, versionChoice);
-      return objectReply(await rollBackRoute(setUp, { ...change, version }));
+      return objectReply(await rollBackRoute(setUp, { ...change, ...(await readVersionChoice(context)) }));
     }),
     everywhereEndpoint(edge, deleteRouteContracts, async (context, actor) => {
       const change = changeOf(context, actor);
@@ -110,6 +108,11 @@ function purposeEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
       return objectReply(await removePurpose(setUp, { ...change, label: pathParameter(context, "label") }));
     }),
   ];
+}
+
+async function readVersionChoice({ request }: HandlerContext<Principal>) {
+  const { version, confirm_ending: confirmEnding } = await readFields(request, versionChoice);
+  return { version, confirmEnding };
 }
 
 function routeOf(context: HandlerContext<Principal>, { scope }: SetUpActor) {

@@ -9,7 +9,15 @@ import { parseStrictJson } from "./strict-json.ts";
 
 export type FieldSchema = z.ZodObject;
 
-type TextKind = "text" | "boolean" | "number" | "list" | "boolean or list" | "object" | "text or object";
+type TextKind =
+  | "text"
+  | "boolean"
+  | "number"
+  | "list"
+  | "boolean or list"
+  | "object"
+  | "text or object"
+  | "text or number";
 
 export const VALUE_LIMITS = { maxDepth: 64, maxKeys: 1_000, maxElements: 10_000 };
 
@@ -52,6 +60,7 @@ export function textKind(type: z.core.$ZodType): TextKind {
     case "union": {
       const kinds = new Set(def.options.map(textKind));
       if (kinds.has("list")) return "boolean or list";
+      if (kinds.has("number")) return "text or number";
       return kinds.has("object") ? "text or object" : "text";
     }
     case "string":
@@ -74,9 +83,9 @@ export function valueOfText(field: TextField, kind: TextKind, faults: Faults): u
     case "boolean":
       return booleanOf(first) ?? refuse(`\`${field.name}\` must be true, false, 1 or 0.`);
     case "number":
-      return /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/.test(first)
-        ? Number(first)
-        : refuse(`\`${field.name}\` must be a number.`);
+      return numberOf(first) ?? refuse(`\`${field.name}\` must be a number.`);
+    case "text or number":
+      return numberOf(first) ?? first;
     case "text or object":
       return first.trimStart().startsWith("{") ? objectOf() : first;
     case "object":
@@ -94,6 +103,10 @@ export function valueOfText(field: TextField, kind: TextKind, faults: Faults): u
     faults.add(field.name, message);
     return undefined;
   }
+}
+
+function numberOf(text: string): number | null {
+  return /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/.test(text) ? Number(text) : null;
 }
 
 function booleanOf(text: string): boolean | null {

@@ -14,6 +14,7 @@ export type OpenaiFieldsInput = Partial<AudioTranscriptionFields> & Pick<AudioTr
 /** `temperature` and `chunking_strategy` control OpenAI's own models and are ignored. */
 export function toTranscriptionFields(input: OpenaiFieldsInput): TranslationFields {
   const { model, language, prompt, response_format, stream, keywords, timestamp_granularities: granularities } = input;
+  const { data_policy } = input;
   const purpose = purposeOfModel(model);
   const timestamps = granularities === undefined ? undefined : granularities.length > 1 ? "both" : granularities[0];
   return {
@@ -24,6 +25,7 @@ export function toTranscriptionFields(input: OpenaiFieldsInput): TranslationFiel
     ...(keywords === undefined ? {} : { keyterms: keywords }),
     ...(timestamps === undefined ? {} : { timestamps }),
     ...(purpose === undefined ? {} : { purpose }),
+    ...(data_policy === undefined ? {} : { data_policy }),
   };
 }
 

@@ -18,7 +18,7 @@ import { purposeOfModel } from "./model-purpose.ts";
 export function toChatFields(input: ChatCompletionFields): ChatFields {
   const { max_tokens, max_completion_tokens, tools, messages, model } = input;
   const { temperature, top_p, seed, stop, stream, tool_choice, parallel_tool_calls, response_format } = input;
-  const { reasoning_effort, verbosity } = input;
+  const { reasoning_effort, verbosity, data_policy } = input;
   // Clients send an empty list to mean none.
   const hasTools = tools !== undefined && tools.length > 0;
   const values = {
@@ -35,6 +35,7 @@ export function toChatFields(input: ChatCompletionFields): ChatFields {
     response_format,
     reasoning_effort,
     verbosity,
+    data_policy,
     purpose: purposeOfModel(model),
   };
   return judgedFields(chatFieldsOfClients, values, createFaults());

@@ -2,13 +2,14 @@
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { MASKED_BY_GATEWAY, SPLIT_BY_GATEWAY } from "../gateway-features.ts";
 import type { ModelLife } from "../model-life.ts";
+import { notOfferedModel } from "../not-offered.ts";
 import { audioBytesWithin } from "../wire/json-audio.ts";
 import type { CataloguedSpeechModel, SpeechModel } from "../provider.ts";
 
 /** "100 MB" for a request since 2026-01-08 (changelog). That the Interactions API has the same limit is unverified. */
 const INLINE_BYTES = audioBytesWithin(100_000_000);
 
-/** The transcription model of the Interactions API. Its answers never name the language. Its live sibling needs a socket that no adapter speaks. */
+/** The transcription model of the Interactions API. Its answers never name the language. */
 const TRANSCRIBE: SpeechModel = {
   features: {
     diarization: { support: "native", grade: "shown" },
@@ -59,6 +60,19 @@ export const GEMINI_AUDIO_MODELS: Readonly<Record<string, CataloguedSpeechModel>
     Object.entries(GEMINI_CHAT_MODELS)
       .filter(([, { features }]) => features.includes("audio_parts"))
       .map(([name, { life }]) => [name, { ...GENERAL, life: audioLife(life) }]),
+  ),
+};
+
+export const GEMINI_NOT_OFFERED: Readonly<Record<string, CataloguedSpeechModel>> = {
+  "gemini-3.5-transcribe-live": notOfferedModel(
+    {
+      verifiedOn: "2026-11-12",
+      source: "https://ai.google.dev/gemini-api/docs/live-api/live-transcribe (undated); npm @google/genai@3.3.0",
+    },
+    {
+      since: "2026-11-27",
+      reason: "there is no adapter for Google's Live API, whose messages are verified second-hand only",
+    },
   ),
 };
 

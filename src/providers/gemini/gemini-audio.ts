@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Feature, Preference } from "../../contract/features.ts";
 import { isSameModel, MODEL_NAMES, modelReceipt } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
-import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
+import { GEMINI_AUDIO_MODELS, GEMINI_NOT_OFFERED, GENERAL } from "./gemini-audio-models.ts";
 import { GEMINI_CHAT_MODELS } from "./gemini-chat-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
 import type { Io } from "../io.ts";
@@ -27,6 +27,7 @@ import { receiptsFor } from "../receipts.ts";
 export const geminiAudio: SpeechProvider = {
   kind: "gemini",
   models: GEMINI_AUDIO_MODELS,
+  notOffered: GEMINI_NOT_OFFERED,
   unknownModel: GENERAL,
   settings: z.strictObject({}),
   defaultBaseUrl: "https://generativelanguage.googleapis.com",

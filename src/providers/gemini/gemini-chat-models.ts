@@ -75,6 +75,16 @@ export const GEMINI_CHAT_MODELS: Readonly<Record<string, CataloguedChatModel>> =
     },
   },
   "gemini-3.5-flash-lite": { ...GEMINI_3, life: { ...READING, source: `${CHANGELOG}; ${READING.source}` } },
+  "gemini-3.7-flash": {
+    ...GEMINI_3_6,
+    life: {
+      verifiedOn: "2026-10-09",
+      source: `${CHANGELOG}; https://ai.google.dev/gemini-api/docs/models/gemini-3.7-flash (billing after the redirect unverified)`,
+      deprecatedOn: "2026-10-08",
+      redirect: { date: "2026-10-08", evidence: "vendor", model: "gemini-3.8-flash", source: CHANGELOG },
+      replacedBy: [chatSuccessor("gemini-3.8-flash", GEMINI_3_6, GEMINI_3_6)],
+    },
+  },
   "gemini-3.6-flash": { ...GEMINI_3_6, life: { verifiedOn: "2026-10-13", source: CHANGELOG } },
   "gemini-3.8-flash": {
     ...GEMINI_3_6,

@@ -37,7 +37,11 @@ const REASONING: ChatModel = {
   },
   quirks: ["developer_role"],
 };
-/** "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model", nor with later ones. */
+/** "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model", nor with later ones. `xhigh` came after it. */
+const REASONING_5_1: ChatModel = {
+  ...REASONING,
+  limits: { ...REASONING.limits, reasoningEfforts: ["none", "low", "medium", "high"] },
+};
 const REASONING_5_4: ChatModel = {
   ...REASONING,
   limits: { ...REASONING.limits, reasoningEfforts: ["none", "low", "medium", "high", "xhigh"] },
@@ -113,6 +117,14 @@ export const OPENAI_CHAT_MODELS: Readonly<Record<string, CataloguedChatModel>> =
     life: { ...GPT_5_LIFE, replacedBy: [chatSuccessor("gpt-6.1-terra", REASONING, REASONING_6)] },
   },
   "gpt-5-nano": { ...REASONING, life: { ...GPT_5_LIFE, source: `${PACKAGE.source} (successor unverified)` } },
+  "gpt-5.1": {
+    ...REASONING_5_1,
+    life: {
+      ...PACKAGE,
+      source: `${PACKAGE.source} (date of deprecation and successor unverified)`,
+      endsOn: { date: "2027-04-01", evidence: "vendor" },
+    },
+  },
   "gpt-5.4": { ...REASONING_5_4_LONG, life: PACKAGE },
   "gpt-5.4-mini": { ...REASONING_5_4, life: PACKAGE },
   "gpt-5.4-nano": {

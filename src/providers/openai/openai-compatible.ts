@@ -9,7 +9,7 @@ import { type Dialect } from "./openai-audio-dialects.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
 import type { RawTranscript, SpeechAudio, SpeechModel, SpeechPlan, SpeechProvider, SpeechTarget } from "../provider.ts";
 import { readJsonReply } from "../wire/read-reply.ts";
-import { VOXTRAL_MODELS } from "./voxtral-models.ts";
+import { VOXTRAL_MODELS, VOXTRAL_NOT_OFFERED } from "./voxtral-models.ts";
 import { asNoSuchPath, forgetInferencePlace, inferencePlace, STOCK_PATH } from "./whisper-cpp.ts";
 
 const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
@@ -70,6 +70,7 @@ const UNKNOWN: SpeechModel = {
 export const openaiCompatible: SpeechProvider = {
   kind: "openai-compatible",
   models: VOXTRAL_MODELS,
+  notOffered: VOXTRAL_NOT_OFFERED,
   unknownModel: UNKNOWN,
   // Another server's model of this name is unknown.
   configured: (name, model, given) => (dialectName(name, given) === "mistral" ? model : UNKNOWN),
@@ -103,7 +104,8 @@ function dialectOf(target: SpeechTarget): Dialect {
 }
 
 function dialectName(model: string, given: Readonly<Record<string, unknown>>): DialectName {
-  return readSettings.parse(given).dialect ?? (Object.hasOwn(VOXTRAL_MODELS, model) ? "mistral" : "openai");
+  const isMistral = Object.hasOwn(VOXTRAL_MODELS, model) || Object.hasOwn(VOXTRAL_NOT_OFFERED, model);
+  return readSettings.parse(given).dialect ?? (isMistral ? "mistral" : "openai");
 }
 
 /** Earlier models refuse a language together with times (AI SDK mistral 4.0.87). */

@@ -36,11 +36,27 @@ before(async () => {
   for (;;) {
     await gateway.app.requestLog.flush();
     const { length } = await gateway.database.db.selectFrom("requests").select("id").execute();
-    if (length === 5) return;
+    if (length === 5) break;
     await turn();
   }
+  await spreadTimes();
 });
 after(() => gateway.close());
+
+/**
+ * Gives the records times a second apart, in the order in which they were sent. A batch's times are computed back from the moment of its write, so that those
+ * of two batches differ by what the writes took.
+ */
+async function spreadTimes(): Promise<void> {
+  const sent = Object.values(ids);
+  const startMs = Date.now() - 60_000;
+  for (const [position, id] of sent.entries())
+    await gateway.database.db
+      .updateTable("requests")
+      .set({ at: new Date(startMs + position * 1_000) })
+      .where("id", "=", id)
+      .execute();
+}
 
 const list = async (path: string, key?: string) =>
   viewOf(page, await call(gateway, "GET", path, key === undefined ? {} : { key }));

@@ -107,6 +107,46 @@ test("routing.ending-confirmed: a new version is refused in the same way, an unc
   await refuses(here, [400, "INVALID_REQUEST"], () => put({ targets: ENDING.targets, confirm_ending: "yes" }));
 });
 
+test("routing.ending-confirmed: publishing and rolling back to a version with a model that ends is refused, unless confirmed, and changes nothing", async () => {
+  const path = `${ACME}/routes/switched`;
+  const step = (name: "publish" | "roll-back", body: object) => call(here, "POST", `${path}/${name}`, { body });
+  await publish(here, ACME, { ...ENDING, id: "switched" });
+  const etag = etagOf(await call(here, "GET", path));
+  const current = targets(["dg", "nova-3"]);
+  await call(here, "PUT", path, { body: { targets: current }, headers: { "if-match": etag } });
+  nowIso = "2027-01-27T23:59:59Z";
+  assert.equal((await step("publish", {})).status, 200);
+  assert.equal((await step("roll-back", {})).status, 200, "30 days are enough");
+  assert.equal(routeOf(await step("publish", { version: 2 })).version, 2);
+
+  nowIso = "2027-01-28T00:00:00Z";
+  for (const [name, body] of [
+    ["publish", { version: 1 }],
+    ["roll-back", {}],
+    ["roll-back", { version: 1, confirm_ending: false }],
+  ] as const) {
+    const answer = await refuses(here, [409, "CONFLICT"], () => step(name, body));
+    const { reason, targets: found } = detailsOf(answer) as { reason: string; targets: Record<string, unknown>[] };
+    assert.equal(reason, "model_ending");
+    assert.deepEqual(
+      [found[0]?.["position"], found[0]?.["model"], found[0]?.["ends_on"]],
+      [2, "whisper-1", "2027-02-26"],
+    );
+    assert.equal(routeOf(await call(here, "GET", path)).version, 2);
+  }
+  const back = routeOf(await step("roll-back", { confirm_ending: true }));
+  assert.deepEqual([back.version, back.previous_version], [1, 2]);
+  assert.doesNotMatch(JSON.stringify(back), /confirm/u, "the confirmation is not part of the route");
+  assert.equal(routeOf(await step("publish", { version: 1 })).version, 1, "it is live already, so nothing changes");
+  assert.equal(
+    (await call(here, "PUT", `${path}/purposes/notes`, { body: { purpose: "notes", route: "switched" } })).status,
+    200,
+  );
+  assert.equal(routeOf(await step("roll-back", { version: 2 })).version, 2, "away from the ending model");
+  assert.equal(routeOf(await step("publish", { version: 1, confirm_ending: true })).version, 1);
+  await refuses(here, [400, "INVALID_REQUEST"], () => step("roll-back", { confirm_ending: "yes" }));
+});
+
 test("routing.ending-confirmed: a connection that this process has not loaded yet is no way around the confirmation", async () => {
   nowIso = "2027-02-20T00:00:00Z";
   const { db } = here.database;

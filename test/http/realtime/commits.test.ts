@@ -6,17 +6,23 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { scrape } from "../../telemetry/scrape.ts";
 import { call, envelopeIn, errorIn, FINISH, frames, samples, settledAttempts, speak, START } from "./setup.ts";
 
 const ALONE_KEY = "key-of-the-app-with-commits-alone";
+const EXACT_KEY = "key-of-the-app-with-the-exact-model";
 const MODEL = "scribe_v2_realtime";
 
 const file = (sandbox: Sandbox): ConfigurationFile =>
   configurationWith(sandbox, {
     scopes: ["transcribe"],
     prices: { [`elevenlabs/${MODEL}`]: "3.6" },
-    routes: { pair: [`el/${MODEL}`, "dg/nova-3"], alone: `el/${MODEL}` },
-    apps: { notes: { key: KEY }, alone: { key: ALONE_KEY } },
+    routes: {
+      pair: [`el/${MODEL}`, "dg/nova-3"],
+      alone: `el/${MODEL}`,
+      exact: { targets: `el/${MODEL}`, require_exact_model: true },
+    },
+    apps: { notes: { key: KEY }, alone: { key: ALONE_KEY }, exact: { key: EXACT_KEY } },
   });
 
 const gateway = await startQuietGateway(file);
@@ -108,4 +114,20 @@ test("requests.answered-model: another model under the asked name is recorded wi
   const [row] = await gateway.database.db.selectFrom("attempts").selectAll().execute();
   assert.equal(row?.outcome, "succeeded");
   assert.match(JSON.stringify(row.receipts), /"model","answered":"scribe_v3_live","delivered":false/u);
+});
+
+test("routing.exact-model, metrics.substitutions: where the exact model is required, a session of another one ends with an error instead of a transcript", async () => {
+  const caller = await call(gateway.origin, { key: EXACT_KEY });
+  await speak(caller, START, SHORT());
+  assert.deepEqual(await caller.closed, [1000, ""], "the asked model");
+  gateway.sandbox.addFault({ model: MODEL, fault: { kind: "other_model", name: "scribe_v3_live" } });
+  const swapped = await call(gateway.origin, { key: EXACT_KEY });
+  await speak(swapped, START, SHORT());
+  const [code] = await swapped.closed;
+  assert.notEqual(code, 1000);
+  assert.equal(errorIn(swapped).code, "FEATURE_NOT_DELIVERED");
+  assert.ok(!swapped.events.some(({ event }) => event === "transcript.completed"));
+  const { value } = await scrape(gateway.adminOrigin);
+  const labels = `provider="elevenlabs",model="${MODEL}",operation="transcription",outcome="withheld"`;
+  assert.equal(value(`svc_model_substitutions_total{${labels}}`), 1);
 });
