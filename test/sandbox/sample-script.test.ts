@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { findFfmpeg } from "../../src/audio/decode/find-ffmpeg.ts";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import { isEngineInstalled } from "../../src/providers/local/engine/engine-installed.ts";
@@ -21,11 +20,9 @@ const MODELS = Object.entries(sandboxProvider.models).flatMap(([name, { streamsO
 );
 const keyOf = (index: number): string => `key-of-the-app-number-${String(index).padStart(4, "0")}`;
 
-const ffmpeg = findFfmpeg(process.env["PATH"] ?? "");
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    ...(ffmpeg === null ? {} : { ffmpeg }),
     file: (origin) =>
       configurationWith(origin, {
         scopes: ["transcribe"],
@@ -82,7 +79,7 @@ test("providers.sandbox-sample: words have the generator's times, and captions h
 });
 
 test("providers.sandbox-sample, local.test-key: a test key on a model of this machine, whose samples were decoded, gets the script, too", {
-  skip: ffmpeg !== null && isEngineInstalled() ? false : "not run without ffmpeg and sherpa-onnx-node",
+  skip: isEngineInstalled() ? false : "not run without sherpa-onnx-node",
 }, async () => {
   const envelope = envelopeOf(await postForm(gateway.origin, { key: TEST_KEY, file: SAMPLE, fields: {} }));
   assert.equal(envelope.content, SAMPLE_TEXT);

@@ -69,7 +69,7 @@ test("transcription.stream-whole: speakers and word times come, segment by segme
 });
 
 test("routing.decoder, transcription.stream-required: what cannot be decoded here is not eligible, and neither is what is not streamed", async () => {
-  const compressed = await postForm(gateway.origin, { file: fixture("speech-cbr.mp3"), fields: { stream: "true" } });
+  const compressed = await postForm(gateway.origin, { file: fixture("speech.m4a"), fields: { stream: "true" } });
   assert.deepEqual([compressed.status, compressed.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
   assert.deepEqual(detailsOf(compressed)["missing"], ["decoder"]);
   const whole = await postForm(gateway.origin);
