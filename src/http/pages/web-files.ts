@@ -15,6 +15,7 @@ export const WEB_MODULES = [
   "ui/header",
   "ui/html",
   "ui/search-box",
+  "ui/search-index",
   "ui/theme-toggle",
 ] as const;
 const STYLES = ["ui/ui.css", "docs/docs.css", "home/home.css"] as const;
