@@ -19,9 +19,9 @@ const STOP_WORDS = new Set(
 );
 /** Pages that say why something was built are rarely an answer. Lists of links, terms and fields come after the pages that they belong to. */
 const WEIGHTS = [
-  [/^\/docs\/guides\//u, 1.5],
   [/^\/docs\/(?:decisions|api\/[\w-]+#(?:responses|parameters|body))/u, 0.2],
-  [/^\/docs(?:\/glossary|\/faults)?#|#where-it-is-implemented$/u, 0.5],
+  [/^\/docs(?:\/glossary|\/faults)?#|#(?:next|where-it-is-implemented)$/u, 0.5],
+  [/^\/docs\/guides\//u, 1.5],
 ] as const;
 
 export function createSearchIndex(sections: readonly SearchSection[]): SearchIndex {
