@@ -1,4 +1,4 @@
-// `npm run oracle`: runs the official clients against the sandbox and the gateway, and the examples and guides with such a client, on their own PostgreSQL server.
+// `npm run oracle`: runs the official clients against the sandbox and the gateway, and the examples with such a client, on their own PostgreSQL server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
