@@ -11,6 +11,8 @@ const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["imports", ["node", "scripts/check-imports.ts"]],
   ["import cycles", ["node", "scripts/check-cycles.ts"]],
   ["rules", ["node", "scripts/check-rules.ts"]],
+  ["links in documents", ["node", "scripts/check-links.ts"]],
+  ["sentences of documents", ["node", "scripts/check-prose.ts"]],
   ["generated docs", ["node", "scripts/write-docs.ts", "--check"]],
   ["schema dump", ["node", "scripts/dump-schema.ts", "--check"]],
 ];

@@ -6,12 +6,12 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
 
-const EXAMPLES = "test/examples/openai-sdk.test.ts";
+const EXAMPLES = ["test/examples/openai-sdk.test.ts", "test/guides/snippets.test.ts"];
 
 process.chdir(join(import.meta.dirname, ".."));
 const server = await startPostgresServer({ commits: "lost" });
 try {
-  const child = spawn(process.execPath, ["--test", ...globSync("test/sdk-oracle/*.test.ts"), EXAMPLES], {
+  const child = spawn(process.execPath, ["--test", ...globSync("test/sdk-oracle/*.test.ts"), ...EXAMPLES], {
     stdio: "inherit",
     env: { ...process.env, DATABASE_URL: server.url },
   });

@@ -96,7 +96,7 @@ export function providersPage(): string {
     "- Languages behind a mark are the condition: the language in force must be among them, and an unknown language is not.",
     "",
     `What ${LIST.format(keeping.map(({ kind }) => kind))} keep of a recording is deleted there once its answer is stored, or it failed, was`,
-    "cancelled or given up; a deletion that fails is tried again for two days; what then remains is logged as an error and stays in the list",
+    "cancelled or given up. A deletion that fails is tried again for two days. What then remains is logged as an error and stays in the list",
     "`GET /workspace/{tenant_id}/provider-deletions?status=failed` (for the operator also `GET /admin/v1/provider-deletions`).",
     "",
     "None of these has been run against the real provider yet: the wire formats come from the providers' documentation, and the sandbox that",
@@ -224,7 +224,7 @@ function modelSection(name: string, model: SpeechModel): readonly string[] {
     const support = model.features[feature];
     return support === undefined
       ? []
-      : [`| ${feature} | ${mark(support)} | ${support.grade} | ${support.languages?.join(" ") ?? ""} |`];
+      : [`| ${feature} | ${mark(support)} | ${support.grade} | ${codes(support.languages)} |`];
   });
   return [
     `## ${name}`,
@@ -240,7 +240,12 @@ function modelSection(name: string, model: SpeechModel): readonly string[] {
 
 function languages({ languages: list, languagesFrom }: SpeechModel): string {
   if (list === "any") return "no closed list";
-  return `${list.join(" ")}${languagesFrom === undefined ? "" : ` (${languagesFrom})`}`;
+  return `${codes(list)}${languagesFrom === undefined ? "" : ` (${languagesFrom})`}`;
+}
+
+/** Codes in one line of code, so that they are not read as words. */
+function codes(list: readonly string[] = []): string {
+  return list.length === 0 ? "" : `\`${list.join(" ")}\``;
 }
 
 function live({ live: encodings, streamsOnly, samplesOnly }: SpeechModel): string {

@@ -24,6 +24,11 @@ export interface ExampleGateway extends AsyncDisposable {
   readonly run: (command: readonly string[], env?: Readonly<Record<string, string>>) => Promise<string>;
   /** What `patchbay listen` needs. */
   readonly adminKey: string;
+  readonly origin: string;
+  /** In place of `https://api.deepgram.com`. */
+  readonly deepgramUrl: string;
+  /** The key that the examples have. */
+  readonly key: string;
 }
 
 export type RunningExample = ChildProcessByStdio<null, Readable, Readable>;
@@ -65,6 +70,9 @@ export async function startExampleGateway(): Promise<ExampleGateway> {
       return stdout;
     },
     adminKey: KEYS.ADMIN_KEY,
+    origin: gateway.origin,
+    deepgramUrl: gateway.sandbox.deepgramUrl,
+    key: KEYS.NOTES_KEY,
     async [Symbol.asyncDispose]() {
       await gateway.close();
       rmSync(folder, { recursive: true, force: true });

@@ -5,10 +5,12 @@
 // - `sh background`: runs until the guide ends, as in a second terminal. `npm start` always does.
 // - `sh fails`: must end with an exit code other than 0.
 // - `sh eventually`: runs again until it prints what the guide shows, because the request log is up to 0.5 s behind [requests.write-batches].
+//
+// `npm run patchbay -- models` downloads from a server of the test instead of the publisher's, and a person at a terminal accepts (models-stand-in.ts).
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -22,11 +24,11 @@ const CHECKOUT = ["sandbox", "examples", "docs", "package.json", "node_modules",
 const LIMIT_MS = 180_000;
 /** From Ctrl-C to SIGKILL. A gateway stops its database server in this time. */
 const STOP_MS = 60_000;
-const START = /^(?:\w+=\S* )*(?:npm ci && )?(?:\w+=\S* )*npm start$/mu;
+const START = /^(?:\w+=\S* )*(?:npm ci && )?(?:\w+=\S* )*npm start(?: -- .*)?$/mu;
 /** The last of the addresses that a start prints, after its self-check. */
 const STARTED = /^\s*docs\s+http/mu;
 /** Where guides name a port of this machine. */
-const PORT = /(127\.0\.0\.1:|localhost:|--port |PORT=)(\d{4})\b/gu;
+const PORT = /(127\.0\.0\.1:|localhost:|--port |--admin-port |PORT=)(\d{4})\b/gu;
 /** The variables of one block are those of the next. */
 const PROLOGUE = "set -a -e -o pipefail; if [ -e .variables ]; then . ./.variables; fi\n";
 const KEEP_VARIABLES = "trap 'declare -px > .variables' EXIT\n";
@@ -116,6 +118,8 @@ async function freePorts(blocks: readonly Block[]): Promise<Ports> {
 /** The checkout by links, and an `npm` that runs two of its scripts. */
 function makeFolder(ports: Ports): string {
   const folder = mkdtempSync(join(tmpdir(), "patchbay-guide-"));
+  // Readers work in a folder that others may pass through. If it were private, root's database server would be elsewhere.
+  chmodSync(folder, 0o711);
   for (const name of CHECKOUT) symlinkSync(join(ROOT, name), join(folder, name));
   mkdirSync(join(folder, ".bin"));
   const [node, main] = [process.execPath, join(ROOT, "src/main.ts")];
@@ -123,6 +127,8 @@ function makeFolder(ports: Ports): string {
   const npm = `#!/bin/sh
 case "$*" in
   start) exec "${node}" ${startFlags().join(" ")} "${main}" ${up} ;;
+  "start -- "*) shift 2; exec "${node}" ${startFlags().join(" ")} "${main}" ${up} "$@" ;;
+  "run patchbay -- models "*) shift 3; exec "${node}" "${join(import.meta.dirname, "models-stand-in.ts")}" "$@" ;;
   "run --silent patchbay -- "*) shift 4; exec "${node}" "${main}" "$@" ;;
   "run sandbox -- "*) shift 3; exec "${node}" "${join(ROOT, "sandbox/main.ts")}" "$@" ;;
   "run patchbay -- "*) shift 3; exec "${node}" "${main}" "$@" ;;

@@ -41,8 +41,10 @@ export async function endBrowser(): Promise<void> {
   sharedBrowser = null;
 }
 
-export async function borrowBrowser(): Promise<BorrowedBrowser> {
-  const browser = await (isKept ? keptBrowser() : launch());
+/** `microphone` is a WAV file that the microphone delivers over and over instead of beeps. Such a browser is of its own. */
+export async function borrowBrowser({ microphone }: { readonly microphone?: string } = {}): Promise<BorrowedBrowser> {
+  const isOwn = !isKept || microphone !== undefined;
+  const browser = await (isOwn ? launch(microphone) : keptBrowser());
   return {
     open: async (t, url, options = {}) => {
       if (typeof browser !== "string") return openPage(t, browser, url, options);
@@ -50,7 +52,7 @@ export async function borrowBrowser(): Promise<BorrowedBrowser> {
       return null;
     },
     close: async () => {
-      if (!isKept) await end(browser);
+      if (isOwn) await end(browser);
     },
   };
 }
@@ -68,7 +70,7 @@ async function end(browser: Browser | string | null): Promise<void> {
 }
 
 /** Or why there is none. */
-async function launch(): Promise<Browser | string> {
+async function launch(microphone?: string): Promise<Browser | string> {
   if (process.platform !== "linux" || process.arch !== "x64")
     return `the Chromium of the tests is for Linux on x64, not for ${process.platform} on ${process.arch}`;
   // Loaded only in processes that test a page.
@@ -79,7 +81,8 @@ async function launch(): Promise<Browser | string> {
   try {
     const executablePath = await sparticuz.executablePath();
     // Playwright must not handle signals: a test that sends an interrupt to a command would close the browser.
-    return await chromium.launch({ executablePath, args: SWITCHES, timeout: 300_000, handleSIGINT: false });
+    const args = microphone === undefined ? SWITCHES : [...SWITCHES, `--use-file-for-fake-audio-capture=${microphone}`];
+    return await chromium.launch({ executablePath, args, timeout: 300_000, handleSIGINT: false });
   } catch (error) {
     return `Chromium does not start here (unpacked in ${tmpdir()}): ${error instanceof Error ? error.message : "unknown"}`;
   }

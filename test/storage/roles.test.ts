@@ -1,8 +1,13 @@
 // What the process may do in its database [storage.roles]: a superuser, an ordinary owner that may or may not create roles, or a login that
 // owns nothing. Row-level security holds for each of them [tenancy.rls-roles].
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
@@ -12,6 +17,7 @@ import {
   openTestDatabase,
   type TestDatabase,
 } from "../harness/postgres/database.ts";
+import { oldestServerBin } from "../harness/postgres/oldest-server.ts";
 
 let server: TestDatabase;
 before(async () => {
@@ -87,6 +93,45 @@ test("storage.roles, tenancy.rls-roles: two installations on one server share no
   assert.notEqual(first.database.tenantRole, second.database.tenantRole);
   await assert.rejects(openSystemDatabase({ databaseUrl: one.owner.url(other.name), poolSize: 1 }));
 });
+
+test("storage.server-dump: the owner dumps every row with --enable-row-security and restores it, and is refused without", async (context) => {
+  const { rows: versions } = await sql<{ major: number }>`
+    select current_setting('server_version_num')::int / 10000 as major`.execute(server.db);
+  const bin = await dumpPrograms(versions[0]?.major ?? 0);
+  if (bin === null) return context.skip("there is no pg_dump that is new enough for this server");
+  const setting = await anInstallation(context, "createrole");
+  const url = setting.owner.url(setting.name);
+  const opened = await open(url);
+  await assertWall(opened.database);
+  await opened.database.close();
+  const programs = { dump: join(bin, "pg_dump"), restore: join(bin, "pg_restore") };
+  const flags = ["--format=custom", "--no-owner", "--no-acl"];
+  await assert.rejects(runProgram(programs.dump, [...flags, url]), /row-level security policy/u);
+  const { stdout: dump } = await runProgram(programs.dump, [...flags, "--enable-row-security", url]);
+  const copy = `${setting.name}_copy`;
+  await sql`create database ${sql.id(copy)} owner ${sql.id(setting.owner.name)}`.execute(server.db);
+  context.after(() => sql`drop database ${sql.id(copy)} with (force)`.execute(server.db));
+  const file = join(mkdtempSync(join(tmpdir(), "patchbay-dump-")), "patchbay.dump");
+  context.after(() => rmSync(dirname(file), { recursive: true }));
+  writeFileSync(file, dump);
+  await runProgram(programs.restore, ["--no-owner", "--no-acl", `--dbname=${setting.owner.url(copy)}`, file]);
+  await using restored = await open(setting.owner.url(copy));
+  const { length } = await restored.database.db.selectFrom("workspaces").select("id").execute();
+  assert.equal(length, 2);
+  await assertWall(restored.database);
+});
+
+const runProgram = (program: string, args: readonly string[]) =>
+  promisify(execFile)(program, args, { encoding: "buffer", maxBuffer: 16 * 1_048_576 });
+
+/** The folder of a `pg_dump` for servers of this major version: those of the oldest server, or of the PATH. Null: there is none. */
+async function dumpPrograms(major: number): Promise<string | null> {
+  for (const folder of [oldestServerBin() ?? "", ...(process.env["PATH"] ?? "").split(delimiter)]) {
+    const version = await runProgram(join(folder, "pg_dump"), ["--version"]).catch(() => null);
+    if (version !== null && Number(/\d+/u.exec(version.stdout.toString())?.[0]) >= major) return folder;
+  }
+  return null;
+}
 
 async function assertWall(database: OpenDatabase): Promise<void> {
   const [first, second] = [newId("workspace"), newId("workspace")];

@@ -1,7 +1,8 @@
 // Fills the places for search and theme in the header of a page.
 import { render } from "preact";
 import { html } from "./html.ts";
-import { SearchBox, type SearchSection } from "./search-box.ts";
+import { SearchBox } from "./search-box.ts";
+import type { SearchSection } from "./search-index.ts";
 import { ThemeToggle } from "./theme-toggle.ts";
 
 export function mountHeader(): void {

@@ -1,32 +1,24 @@
 // Searches the documentation in the browser. The index is created when the field gets the focus for the first time.
 import { useSignal } from "@preact/signals";
-import MiniSearch, { type SearchResult } from "minisearch";
+import type { SearchResult } from "minisearch";
 import type { VNode } from "preact";
 import { html } from "./html.ts";
-
-export interface SearchSection {
-  readonly id: string;
-  readonly page: string;
-  readonly heading: string;
-  readonly content: string;
-}
+import { createSearchIndex, findSections, type SearchIndex, type SearchSection } from "./search-index.ts";
 
 const MAX_RESULTS = 12;
 const EXCERPT_LENGTH = 160;
 
-type Index = MiniSearch<SearchSection>;
-
 /** `load` returns every section that can be found. */
 export function SearchBox({ load }: { readonly load: () => Promise<readonly SearchSection[]> }): VNode {
   const query = useSignal("");
-  const index = useSignal<Index | null>(null);
+  const index = useSignal<SearchIndex | null>(null);
   const failure = useSignal("");
   const isLoading = useSignal(false);
   const prepare = async (): Promise<void> => {
     if (index.value !== null || isLoading.value) return;
     isLoading.value = true;
     try {
-      index.value = createIndex(await load());
+      index.value = createSearchIndex(await load());
       failure.value = "";
     } catch {
       failure.value = "The search index could not be loaded.";
@@ -54,21 +46,10 @@ export function SearchBox({ load }: { readonly load: () => Promise<readonly Sear
   </search>`;
 }
 
-function createIndex(sections: readonly SearchSection[]): Index {
-  const index = new MiniSearch<SearchSection>({
-    fields: ["heading", "page", "content"],
-    storeFields: ["page", "heading", "content"],
-    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: (term) => (term.length > 5 ? 0.2 : false) },
-  });
-  index.addAll(sections);
-  return index;
-}
-
-function resultsOf(index: Index | null, query: string, failure: string): unknown {
+function resultsOf(index: SearchIndex | null, query: string, failure: string): unknown {
   if (failure !== "") return html`<p>${failure}</p>`;
   if (index === null) return html`<p>Loading…</p>`;
-  const found = index.search(query, { combineWith: "AND" });
-  const results = (found.length > 0 ? found : index.search(query)).slice(0, MAX_RESULTS);
+  const results = findSections(index, query).slice(0, MAX_RESULTS);
   if (results.length === 0) return html`<p>Nothing found for “${query}”.</p>`;
   return html`<ul>
     ${results.map(

@@ -23,6 +23,7 @@ export const WEB_MODULES = [
   "ui/header",
   "ui/html",
   "ui/search-box",
+  "ui/search-index",
   "ui/theme-toggle",
 ] as const;
 const HEADER_STYLE = "ui/site-header.css";
