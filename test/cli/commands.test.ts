@@ -146,10 +146,10 @@ test("cli.help: requests ls is requests list", async () => {
 test("cli.usage-errors: a mistyped command, option or value is exit code 2 with the closest name", async () => {
   const command = await run(["transcrbe", "a.mp3"]);
   assert.equal(command.exitCode, 2);
-  assert.match(command.stderr, /Did you mean transcribe\?/);
+  assert.match(command.stderr, /did you mean transcribe\?/u);
   const option = await run(["up", "--prot", "1"]);
   assert.equal(option.exitCode, 2);
-  assert.match(option.stderr, /Did you mean --port\?/);
+  assert.match(option.stderr, /did you mean --port\?/u);
   assert.equal((await run(["up", "--port", "70000"])).exitCode, 2);
   assert.equal((await run(["transcribe", "a.mp3", "--timestamps", "words"])).exitCode, 2);
   assert.equal((await run(["transcribe"])).exitCode, 2);
@@ -157,11 +157,10 @@ test("cli.usage-errors: a mistyped command, option or value is exit code 2 with 
   for (const ran of [command, option]) assert.equal(ran.stdout, "");
 });
 
-test("cli.help: --help and --version go to stdout with exit code 0, examples first and exit codes last", async () => {
+test("cli.help: --help and --version go to stdout with exit code 0; help ends with the exit codes and examples", async () => {
   const help = await run(["--help"]);
   assert.equal(help.exitCode, 0);
-  assert.ok(help.stdout.startsWith("Examples:\n  $ patchbay up\n"));
-  assert.match(help.stdout, /130 {2}interrupted \(Ctrl-C\)\n$/);
+  assert.match(help.stdout, /130 {2}interrupted \(Ctrl-C\)\n\nExamples:\n( {2}\$ .*patchbay .+\n)+$/u);
   const version = await run(["--version"]);
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   assert.deepEqual(version, { exitCode: 0, stdout: `${manifest.version}\n`, stderr: "" });
@@ -310,7 +309,7 @@ function completed(script: string, ...words: readonly string[]): readonly string
 test("cli.completion: bash: commands, their subcommands under either name, options, and choices as values", async () => {
   const { stdout: script } = await run(["completion", "bash"]);
   const { stdout: help } = await run(["--help"]);
-  const [, commands = ""] = /^Commands:\n((?: .*\n)+)/mu.exec(help) ?? [];
+  const commands = [...help.matchAll(/^(?:Use|Inspect|Administer|Operate):\n((?: .*\n)+)/gmu)].join("");
   const named = [...commands.matchAll(/^ {2}([a-z-]+)/gmu)].map(([, name]) => name);
   assert.ok(named.length > 20);
   assert.deepEqual(new Set(completed(script, "")), new Set(named), "all that --help names");

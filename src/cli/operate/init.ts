@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
-import { examples, jsonOption, type Run } from "../command-kit.ts";
+import { helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CONFIGURATION, CONFIGURATION_NAME, VARIABLES, VARIABLES_NAME } from "./init-files.ts";
 import { printJson } from "../print.ts";
@@ -23,7 +23,7 @@ export function addInit(program: Command, run: Run): void {
     .command("init")
     .description(`Write a commented ${CONFIGURATION_NAME} and ${VARIABLES_NAME}. Existing files are never overwritten.`)
     .argument("[directory]", "Target directory, created if missing (default: the working directory).")
-    .addHelpText("before", examples("patchbay init", "patchbay init /etc/patchbay"))
+    .addHelpText("after", helpFooter("patchbay init", "patchbay init /etc/patchbay"))
     .addOption(jsonOption())
     .action((directory: string | undefined, options: InitOptions) => init(directory ?? ".", options, run.terminal));
 }
