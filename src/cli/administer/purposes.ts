@@ -5,6 +5,7 @@ import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, readDocument, parseReply } from "../gateway-session.ts";
 import { printList } from "../print-list.ts";
 import { formatFields, printJson } from "../print.ts";
+import { roundUsd } from "../round-usd.ts";
 import { sendAudio } from "../use/send-audio.ts";
 import { CliError, type Terminal, write } from "../terminal.ts";
 
@@ -109,7 +110,7 @@ function describe({ outcome, purpose, candidates, estimated_cost_usd: cost, audi
     ...candidates.map((candidate) => ["target", describeCandidate(candidate)] as const),
     ["outcome", outcome.code === null ? `target ${outcome.position ?? "?"} would serve` : `refused: ${outcome.code}`],
     ["audio", seconds === null ? null : `${seconds} s`],
-    ["estimate", cost === null ? null : `${cost} USD`],
+    ["estimate", cost === null ? null : `${roundUsd(cost)} USD`],
   ]);
 }
 
