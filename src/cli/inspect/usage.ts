@@ -80,13 +80,13 @@ async function usagePlace(options: UsageOptions, terminal: Terminal, signal: Abo
 }
 
 interface NamedUsage extends UsageTable {
-  readonly budgets?: readonly { readonly app?: string }[] | undefined;
+  readonly budgets?: readonly object[] | undefined;
 }
 
 /** Names of the workspaces and apps in a table. */
 async function namesFor(found: NamedUsage, { session, path, workspace, names }: Place): Promise<Names> {
   const source: NameSource = { session, isOperator: path === "/admin/v1" };
-  const hasApps = [...found.data, ...(found.budgets ?? [])].some(({ app }) => app !== undefined);
+  const hasApps = [...found.data, ...(found.budgets ?? [])].some((each) => "app" in each && each.app !== undefined);
   const grouped = new Set(found.data.flatMap((row) => row.workspace ?? []));
   if (path === "/v1" || (!hasApps && grouped.size === 0)) return names;
   const all = await workspaceNames(source);
