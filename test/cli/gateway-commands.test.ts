@@ -544,7 +544,7 @@ test("retirement.cli: providers retirements prints what routes lose and what wou
 test("cli.purposes: purposes list prints an app's labels; test decides a request with one and calls no provider", async () => {
   const listed = await asApp("purposes", "list");
   assert.match(listed.out, /^meetings +enabled +audio_input/mu, listed.err);
-  const calls = gateway.sandbox.callCount;
+  let calls = gateway.sandbox.callCount;
   const own = ["--url", gateway.origin, "--api-key", SEEING_KEY];
   const tested = await run("purposes", "test", "meetings", ...own);
   assert.equal(tested.code, 0, tested.err);
@@ -554,7 +554,12 @@ test("cli.purposes: purposes list prints an app's labels; test decides a request
   assert.equal(routingDecision.parse(JSON.parse(whole.out)).purpose.svc_applied_purpose, "meetings");
   const mistyped = await asApp("purposes", "test", "meeting");
   assert.equal(mistyped.code, 7);
-  assert.match(mistyped.err, /no purpose would be applied.*\n.*patchbay purposes list/u);
+  assert.match(mistyped.err, /no purpose would be applied.*\n {2}did you mean meetings\?\n.*patchbay purposes list/u);
+  const served = await asApp("transcribe", "--sample", "--purpose", "meeting");
+  assert.match(served.err, /^warning PURPOSE_NOT_APPLIED: .*did you mean `meetings`\?/mu);
+  const refused = await asApp("transcribe", "--sample", "--purpose", "meeting", "--purpose-policy", "strict");
+  assert.match(refused.err, /^error audio_purpose_unavailable: .*did you mean `meetings`\?/mu);
+  calls += 1;
   const strict = await asApp("purposes", "test", "meeting", "--purpose-policy", "strict", "--json");
   assert.equal(strict.code, 7);
   assert.equal(routingDecision.parse(JSON.parse(strict.out)).outcome.code, "audio_purpose_unavailable");

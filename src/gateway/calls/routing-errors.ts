@@ -6,6 +6,7 @@ import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RetirementView } from "../../contract/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
+import { unusableText } from "../../routing/resolve-purpose.ts";
 import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
 
 export function canSeeNames({ scopes }: Pick<Principal, "scopes">): boolean {
@@ -29,7 +30,7 @@ export function refusalError(
   switch (refusal.kind) {
     case "purpose_unavailable":
       return new GatewayError("audio_purpose_unavailable", {
-        message: `The purpose cannot be used for audio (${refusal.reason}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
+        message: `The purpose cannot be used for audio (${unusableText(refusal)}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
         param: "purpose",
         details: { reason: refusal.reason },
       });
