@@ -1,16 +1,7 @@
 // The commands other than transcribe, the launcher, and what every command has in common.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Writable } from "node:stream";
@@ -362,55 +353,6 @@ for (const [shell, program] of Object.entries(COMPLETING))
     assert.ok(offered("jobs", "list", "--status", "f").includes("failed"));
     assert.ok(!offered("usage", "--from", "jobs", "ca").includes("cancel"));
   });
-
-test("cli.init: init writes a configuration without faults if exactly the variables that it names are set", async () => {
-  const cwd = mkdtempSync(join(directory, "init-"));
-  const ran = await run(["init"], { cwd });
-  assert.equal(ran.exitCode, 0, ran.stderr);
-  assert.deepEqual(ran.stdout.trim().split("\n"), [join(cwd, "patchbay.yaml"), join(cwd, ".env.example")]);
-  const [yaml, variables] = ["patchbay.yaml", ".env.example"].map((name) => readFileSync(join(cwd, name), "utf8"));
-  assert(yaml !== undefined && variables !== undefined);
-  const secretOf = (name: string) => Buffer.alloc(32, name).toString("base64");
-  const env = (pattern: RegExp) =>
-    Object.fromEntries([...variables.matchAll(pattern)].map(([, name = "", text]) => [name, text || secretOf(name)]));
-  const needed = env(/^([A-Z_]+)=(.*)$/gmu);
-  const named = env(/^(?:# )?([A-Z_]+)=(.*)$/gmu);
-  const read = [...yaml.matchAll(/\$\{env:([A-Z_]+)/gu)].map(([, name]) => name);
-  assert.deepEqual(new Set(Object.keys(named)), new Set(read));
-  const validated = await run(["config", "validate"], { cwd, env: needed });
-  assert.deepEqual([validated.exitCode, validated.stderr], [0, ""]);
-  for (const name of Object.keys(needed)) {
-    const { [name]: _left, ...others } = needed;
-    assert.equal((await run(["config", "validate"], { cwd, env: others })).exitCode, 9, `${name} is needed`);
-  }
-  const switchedOn = yaml.replaceAll(/^( +)# (- \{|budgets:|public_url:)/gmu, "$1$2");
-  assert.notEqual(switchedOn, yaml);
-  writeFileSync(join(cwd, "patchbay.yaml"), switchedOn);
-  const full = await run(["config", "validate"], { cwd, env: named });
-  assert.deepEqual([full.exitCode, full.stderr], [0, ""]);
-});
-
-test("cli.init: init replaces no file, and writes none where one is in the way", async () => {
-  const cwd = mkdtempSync(join(directory, "init-"));
-  writeFileSync(join(cwd, ".env.example"), "mine\n");
-  const ran = await run(["init", "--json"], { cwd });
-  assert.equal(ran.exitCode, 5);
-  assert.match((JSON.parse(ran.stdout) as { error: { message: string } }).error.message, /\.env\.example is there/u);
-  assert.deepEqual(readdirSync(cwd), [".env.example"]);
-  assert.equal(readFileSync(join(cwd, ".env.example"), "utf8"), "mine\n");
-});
-
-test("cli.init: init creates its directory, and leaves nothing of one that cannot be written", async () => {
-  const cwd = mkdtempSync(join(directory, "init-new-"));
-  const ran = await run(["init", "missing/directory"], { cwd });
-  assert.equal(ran.exitCode, 0, ran.stderr);
-  assert.deepEqual(readdirSync(join(cwd, "missing/directory")).toSorted(), [".env.example", "patchbay.yaml"]);
-  writeFileSync(join(cwd, "file"), "");
-  const refused = await run(["init", "file/below"], { cwd });
-  assert.equal(refused.exitCode, 2);
-  assert.match(refused.stderr, /file\/below cannot be written to \(ENOTDIR\)/u);
-  assert.deepEqual(readdirSync(cwd).toSorted(), ["file", "missing"]);
-});
 
 test("cli.launcher: in a checkout that was not built, or is linked without its dependencies, the launcher says what to run where", () => {
   const unbuilt = installation({});
