@@ -663,7 +663,13 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   assert.match((await list()).out, / {2}\S+ nova-3 \(failed:server_error\), \S+ whisper-1 {2}/u);
   assert.deepEqual(await outcomes(), ["succeeded"], "it was for one call");
   assert.ok((await failures()) <= failedBefore, "nor is it held against an account");
-  await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
+  assert.match(set.err, /^next: patchbay transcribe --sample\nthen: patchbay requests show ID, /u);
+  const dropped = await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
+  assert.match(
+    dropped.err,
+    /^next: patchbay transcribe --sample --timestamps word\n/u,
+    "a request that meets the fault",
+  );
   const more = await run("simulate", "429", "--seconds", "7", "--model", "whisper-1", "--json", ...admin);
   const { faults } = sandboxFaults.parse(JSON.parse(more.out));
   assert.deepEqual(faults, [
