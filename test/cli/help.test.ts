@@ -99,13 +99,12 @@ test("cli.errors, cli.exit-codes: without a gateway and without files, every exa
 });
 
 async function pathsThatAsk(): Promise<readonly string[]> {
-  const asking: readonly string[] = [
-    ...COMMAND_GROUPS.Use,
-    ...COMMAND_GROUPS.Inspect,
-    ...COMMAND_GROUPS.Administer,
-  ].filter((name) => !["mcp", "console", "route"].includes(name));
+  const { Use, Inspect, Administer } = COMMAND_GROUPS;
+  const asking = new Set<string>([...Use, ...Inspect, ...Administer]);
+  // These call no gateway, or serve until their client ends.
+  for (const name of ["mcp", "console", "route"]) asking.delete(name);
   const paths = (await allCommands()).map(([path]) => path);
-  return paths.filter((path) => asking.includes(path.split(" ")[0] ?? ""));
+  return paths.filter((path) => asking.has(path.split(" ")[0] ?? ""));
 }
 
 /** The words of an example for this command line alone. Null: it needs a shell, or another machine. */

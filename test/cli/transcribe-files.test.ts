@@ -52,7 +52,7 @@ function echoing(): Promise<FakeGateway> {
   });
 }
 
-const with_ = (gateway: FakeGateway) => ["--url", gateway.url, "--api-key", "test-key-of-the-cli-0123456789"];
+const connect = (gateway: FakeGateway) => ["--url", gateway.url, "--api-key", "test-key-of-the-cli-0123456789"];
 
 const summary = z.object({
   object: z.literal("transcription_batch"),
@@ -72,7 +72,7 @@ test("cli.batch, cli.batch-again: files and folders become one output each; a se
     "calls/deep/日本.m4a": "three",
     "calls/notes.md": "",
   });
-  const argv = ["transcribe", "a call.mp3", "calls", "--out-dir", "out", "--format", "srt", ...with_(gateway)];
+  const argv = ["transcribe", "a call.mp3", "calls", "--out-dir", "out", "--format", "srt", ...connect(gateway)];
   const first = await run(argv, { cwd });
   assert.equal(first.exitCode, 0, first.stderr);
   assert.equal(first.stdout, "");
@@ -97,7 +97,7 @@ test("cli.batch-again: the same content and fields have the same key in every ru
   await using gateway = await echoing();
   const sentKey = async (content: string, name: string, ...more: readonly string[]): Promise<unknown> => {
     const cwd = folderOf({ [name]: content });
-    const ran = await run(["transcribe", name, "--out-dir", "out", ...more, ...with_(gateway)], { cwd });
+    const ran = await run(["transcribe", name, "--out-dir", "out", ...more, ...connect(gateway)], { cwd });
     assert.equal(ran.exitCode, 0, ran.stderr);
     const last = gateway.received.at(-1);
     return last === undefined ? null : keyOf(last);
@@ -115,7 +115,7 @@ test("cli.batch, cli.exit-codes: one that fails or cannot be read is reported, t
   symlinkSync("nowhere.mp3", join(cwd, "dangling.mp3"));
   symlinkSync("loop.mp3", join(cwd, "loop.mp3"));
   const names = ["bad.mp3", "missing.mp3", "dangling.mp3", "loop.mp3", "empty", "old", "good.mp3"];
-  const argv = ["transcribe", ...names, "--out-dir", "out", "--json", ...with_(gateway)];
+  const argv = ["transcribe", ...names, "--out-dir", "out", "--json", ...connect(gateway)];
   const ran = await run(argv, { cwd });
   assert.equal(ran.exitCode, 2, ran.stderr);
   assert.deepEqual(readdirSync(join(cwd, "out")), ["good.txt"]);
@@ -133,7 +133,7 @@ test("cli.batch, cli.exit-codes: one that fails or cannot be read is reported, t
     message: "INVALID_AUDIO: The message of INVALID_AUDIO.",
     request_id: "req_test",
   });
-  const nothing = await run(["transcribe", "empty", "--out-dir", "none", ...with_(gateway)], { cwd });
+  const nothing = await run(["transcribe", "empty", "--out-dir", "none", ...connect(gateway)], { cwd });
   assert.deepEqual([nothing.exitCode, existsSync(join(cwd, "none"))], [4, false]);
 });
 
@@ -145,7 +145,7 @@ test("cli.batch: an error that all files would have stops the rest: no gateway, 
   ] as const) {
     await using gateway = await fakeGateway((response) => answerError(response, status, code));
     const argv = ["transcribe", "1.mp3", "2.mp3", "3.mp3", "--out-dir", "out", "--concurrency", "1"];
-    const ran = await run([...argv, ...with_(gateway)], { cwd });
+    const ran = await run([...argv, ...connect(gateway)], { cwd });
     assert.deepEqual([ran.exitCode, gateway.received.length], [exitCode, 1], ran.stderr);
     assert.match(ran.stderr, /^3 files: 0 transcribed, 1 failed, 2 not sent\./mu);
   }
@@ -154,7 +154,7 @@ test("cli.batch: an error that all files would have stops the rest: no gateway, 
 test("cli.batch-names: two recordings never share an output, and the same recordings have the same names in every run", async () => {
   await using gateway = await echoing();
   const cwd = folderOf({ "mon/a.mp3": "1", "tue/a.mp3": "2", "tue/b.mp3": "3", "tue/b.wav": "4", "tue/B.mp4": "5" });
-  const ran = await run(["transcribe", "mon/a.mp3", "tue", "--out-dir", "out", ...with_(gateway)], { cwd });
+  const ran = await run(["transcribe", "mon/a.mp3", "tue", "--out-dir", "out", ...connect(gateway)], { cwd });
   assert.equal(ran.exitCode, 0, ran.stderr);
   const texts = (folder: string): readonly string[] =>
     readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
@@ -202,15 +202,17 @@ test("cli.batch-input: folders are read once, in order, through links and withou
   );
 });
 
+const CLEAR = "\r\u001b[K";
+
 test("cli.batch-progress: a terminal shows the files in progress in its last line, anything else plain lines", async () => {
   await using gateway = await echoing();
   const cwd = folderOf({ "a.mp3": "one", "b.mp3": "two" });
-  const argv = ["transcribe", "a.mp3", "b.mp3", "--force", "--out-dir", "out", ...with_(gateway)];
+  const argv = ["transcribe", "a.mp3", "b.mp3", "--force", "--out-dir", "out", ...connect(gateway)];
   const shown = await run(argv, { cwd, isTTY: true, env: { NO_COLOR: "1" } });
-  assert.match(shown.stderr, /\r\u001b\[K\[0\/2\] a\.mp3 transcribing/u);
-  assert.match(shown.stderr, /\r\u001b\[Ktranscribed {2}[ab]\.mp3 -> /u);
+  assert.ok(shown.stderr.includes(`${CLEAR}[0/2] a.mp3 transcribing`), shown.stderr);
+  assert.ok(shown.stderr.includes(`${CLEAR}transcribed  a.mp3 -> `), shown.stderr);
   const plain = await run(argv, { cwd });
-  assert.doesNotMatch(plain.stderr, /[\r\u001b]/u);
+  assert.ok(!plain.stderr.includes("\r") && !plain.stderr.includes("\u001b"), plain.stderr);
 });
 
 test("cli.batch-jobs: --jobs submits durable jobs, waits for them, and submits one that failed again under another key", async () => {
@@ -264,7 +266,7 @@ test("cli.batch-jobs: --jobs submits durable jobs, waits for them, and submits o
     );
   });
   const cwd = folderOf({ "a.mp3": "steady", "b.mp3": "flaky" });
-  const argv = ["transcribe", "a.mp3", "b.mp3", "--out-dir", "out", "--jobs", ...with_(gateway)];
+  const argv = ["transcribe", "a.mp3", "b.mp3", "--out-dir", "out", "--jobs", ...connect(gateway)];
   const first = await run(argv, { cwd });
   assert.equal(first.exitCode, 8, first.stderr);
   assert.match(
@@ -299,10 +301,13 @@ test("cli.usage-errors, cli.batch: what several files cannot have is refused bef
     "a.mp3 --out-dir out --concurrency 65",
     ".",
   ]) {
-    const { exitCode, stderr } = await run(["transcribe", ...words.split(" "), ...with_(gateway)], { cwd });
+    const { exitCode, stderr } = await run(["transcribe", ...words.split(" "), ...connect(gateway)], { cwd });
     assert.equal(exitCode, 2, `${words}: ${stderr}`);
     assert.match(stderr, /^error .+\n {2}.+\n/u, words);
   }
   assert.equal(gateway.received.length, 0);
-  assert.match((await run(["transcribe", ".", ...with_(gateway)], { cwd })).stderr, /is a folder\.\n {2}.*--out-dir/u);
+  assert.match(
+    (await run(["transcribe", ".", ...connect(gateway)], { cwd })).stderr,
+    /is a folder\.\n {2}.*--out-dir/u,
+  );
 });

@@ -75,6 +75,38 @@ export function addProviders(program: Command, run: Run): void {
       .alias("ls")
       .description("List the models that routes of a workspace can currently name."),
   ).action((options: ProviderListOptions) => run.interruptibly(() => listProviders(options, run.terminal, run.signal)));
+  addAccounts(providers, run);
+  addRetirements(providers, run);
+  addPausing(providers, run);
+  providers
+    .command("check")
+    .addHelpText("after", helpFooter("patchbay providers check", "patchbay providers check --json"))
+    .description(
+      "Show accounts, their credentials and models that are unavailable after failures (operators only). Exit code 7 if there is one or a credential is missing. No provider is called.",
+    )
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: ProviderCheckOptions) =>
+      run.interruptibly(() => checkProviders(options, run.terminal, run.signal)),
+    );
+  providers
+    .command("health")
+    .addHelpText("after", helpFooter("patchbay providers health", "patchbay providers health --minutes 60"))
+    .description(
+      "Show calls, success rate, durations and failures of each model across all processes, and the last errors (operators only).",
+    )
+    .addOption(new Option("--minutes <n>", "Period in minutes, at most 1440 (default: 15)."))
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: ProviderHealthOptions) =>
+      run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
+    );
+}
+
+/** Commands for provider accounts. */
+function addAccounts(providers: Command, run: Run): void {
   providers
     .command("add")
     .addHelpText(
@@ -115,33 +147,6 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(adminKeyOption())
     .action((id: string, options: ProviderTestOptions) =>
       run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
-    );
-  addRetirements(providers, run);
-  addPausing(providers, run);
-  providers
-    .command("check")
-    .addHelpText("after", helpFooter("patchbay providers check", "patchbay providers check --json"))
-    .description(
-      "Show accounts, their credentials and models that are unavailable after failures (operators only). Exit code 7 if there is one or a credential is missing. No provider is called.",
-    )
-    .addOption(adminUrlOption())
-    .addOption(jsonOption())
-    .addOption(adminKeyOption())
-    .action((options: ProviderCheckOptions) =>
-      run.interruptibly(() => checkProviders(options, run.terminal, run.signal)),
-    );
-  providers
-    .command("health")
-    .addHelpText("after", helpFooter("patchbay providers health", "patchbay providers health --minutes 60"))
-    .description(
-      "Show calls, success rate, durations and failures of each model across all processes, and the last errors (operators only).",
-    )
-    .addOption(new Option("--minutes <n>", "Period in minutes, at most 1440 (default: 15)."))
-    .addOption(adminUrlOption())
-    .addOption(jsonOption())
-    .addOption(adminKeyOption())
-    .action((options: ProviderHealthOptions) =>
-      run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
     );
 }
 

@@ -1,7 +1,6 @@
 // The two roles that separate workspaces in the database in addition to its policies [tenancy.row-level-security], and whether they can be there.
 import { createHash } from "node:crypto";
-import { sql } from "kysely";
-import type { Handle } from "../system.ts";
+import { type Kysely, sql } from "kysely";
 
 export interface Roles {
   /** Sees the rows of the workspace that the transaction is bound to. Never a login's own role. */
@@ -29,7 +28,7 @@ export interface RoleState {
 }
 
 /** Null: the server does not list the owner. */
-export async function readRoleState(db: Handle): Promise<RoleState | null> {
+export async function readRoleState<T>(db: Kysely<T>): Promise<RoleState | null> {
   const { rows } = await sql<{ owner: string; login: string; can_create: boolean }>`
     select coalesce((select pg_get_userbyid(relowner) from pg_class where oid = to_regclass('public.workspaces')), current_user)
       as owner, current_user as login, r.rolsuper or r.rolcreaterole as can_create

@@ -50,6 +50,6 @@ const CLEAR = "\r\u001b[K";
 /** A longer line would wrap, and only its last part could be cleared. */
 function cut(text: string, { stderr }: Terminal): string {
   const columns = "columns" in stderr && typeof stderr.columns === "number" ? stderr.columns : USUAL_COLUMNS;
-  const letters = [...stripControlCharacters(text)];
+  const letters = Array.from(stripControlCharacters(text));
   return letters.length < columns ? letters.join("") : `${letters.slice(0, columns - 2).join("")}…`;
 }

@@ -7,16 +7,18 @@ import type { Terminal } from "../../terminal.ts";
 import { type AudioArgument, findAudio } from "../audio-argument.ts";
 import { awaitJob, jobPath, jobResult, JOBS_PATH, readableJob, requireTranscript } from "../await-job.ts";
 import { stateOf } from "../job-text.ts";
-import { postAudio } from "../send-audio.ts";
+import { type AudioOptions, postAudio } from "../send-audio.ts";
 import type { BatchProgress } from "./batch-progress.ts";
 import type { Transcript } from "./batch-report.ts";
 import { contentKey } from "./content-key.ts";
-import type { BatchOptions } from "./transcribe-files.ts";
 
 export interface Sender {
   readonly session: Session;
   readonly fields: Readonly<Record<string, unknown>>;
-  readonly options: BatchOptions;
+  readonly options: AudioOptions & {
+    /** Under new keys. */
+    readonly force?: boolean;
+  };
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly progress: BatchProgress;
