@@ -13,11 +13,15 @@ import type { ChangedValue } from "../directory/changed-values.ts";
 import type { SetUpChange } from "../directory/set-up-difference.ts";
 import type { Database } from "../storage/database.ts";
 import { createSeal } from "../storage/secrets/seal.ts";
+import { readLocalSpeech } from "../start/local-speech.ts";
 import { openToChange } from "./open-installation.ts";
 import { readLoaded, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
-  const { configuration, warnings } = readLoaded(options, terminal);
+  // The routes of a file without any are those of its start. Whether there is ffmpeg changes only what a start prints.
+  const { configuration, warnings } = readLoaded(options, terminal, {
+    readLocalSpeech: (modelsDir) => readLocalSpeech(modelsDir, null),
+  });
   const file = findFile({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (file === null)
     throw new CliError(EXIT.notFound, "There is no configuration file to apply.", {

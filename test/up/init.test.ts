@@ -6,7 +6,7 @@ import { run } from "../cli/fake-gateway.ts";
 import { makeTemporary, removeDataDir } from "../harness/postgres/embedded-data.ts";
 import { startWithoutFile, stopCommand } from "./commands.ts";
 
-test("cli.init: the file to try starts a gateway without secrets or accounts, and it transcribes with the next command", async (t) => {
+test("cli.init, configuration.same-file: the file to try starts a gateway without secrets or accounts, and it transcribes with the next command", async (t) => {
   const cwd = await makeTemporary("patchbay-tried-");
   t.after(() => removeDataDir(cwd));
   chmodSync(cwd, 0o711);
@@ -17,5 +17,7 @@ test("cli.init: the file to try starts a gateway without secrets or accounts, an
   const transcript = await run(["transcribe", "--sample"], { cwd });
   assert.equal(transcript.exitCode, 0, transcript.stderr);
   assert.match(transcript.stdout, /\w+ \w+/u);
+  const applied = await run(["apply", "--dry-run"], { cwd });
+  assert.deepEqual([applied.exitCode, applied.stdout], [0, ""], "the file says what the start made of it");
   await stopCommand(gateway);
 });

@@ -48,7 +48,9 @@ export async function reportBatch(ended: readonly Ended[], terminal: Terminal): 
   ];
   await printLine(terminal, `${filesText(ended.length)}: ${counts.join(", ")}. ${seconds} s of audio.`);
   if (failures + notSent === 0) return document;
-  throw new CliError(exitCodeOf(ended), `${failures + notSent} of ${filesText(ended.length)} have no transcript.`, {
+  const without = failures + notSent;
+  const verb = without === 1 ? "has" : "have";
+  throw new CliError(exitCodeOf(ended), `${without} of ${filesText(ended.length)} ${verb} no transcript.`, {
     hints: ["repeat the command after fixing the cause: files that have an output are skipped"],
     document,
   });
@@ -62,7 +64,7 @@ function documentOf(ended: readonly Ended[]) {
   );
   return {
     object: "transcription_batch",
-    files: ended.map(entryOf),
+    files: ended.toSorted(byInput).map(entryOf),
     transcribed: count("transcribed"),
     skipped: count("skipped"),
     failed: count("failed"),
@@ -90,6 +92,11 @@ function entryOf(each: Ended) {
     job_id: jobId,
     replayed: isReplayed,
   };
+}
+
+/** Files end in any order. */
+function byInput({ input: one }: Ended, { input: other }: Ended): number {
+  return one < other ? -1 : 1;
 }
 
 /** The code of all failures, or 1 if they differ. */
