@@ -18,7 +18,7 @@ export function unreadable(path: string, error: unknown): CliError {
   const message = isMissing
     ? `There is no file ${path}.`
     : `${path} cannot be read (${errorCode(error) ?? "unknown"}).`;
-  return new CliError(EXIT.usage, message, { hints: ["check the path and your rights"] });
+  return new CliError(EXIT.usage, message, { hints: [isMissing ? "check the path" : "check its permissions"] });
 }
 
 /** `-` is stdin, unless it is a keyboard. */

@@ -66,7 +66,7 @@ test("cli.help: --help lists the commands in four groups, each command once", as
 /** The last lines: what happened, then what to do. Progress may be above. */
 const ERROR = /(?:^|\n)error [A-Z`\d/].*[.)]\n(?: {2}\S.*\n)+$/u;
 
-test("cli.errors, cli.usage-errors: every command reports an unknown option, and what is missing, in the same form with exit code 2", async () => {
+test("cli.errors, cli.json, cli.usage-errors: every command reports an unknown option, and what is missing, in the same form with exit code 2", async () => {
   for (const [path, command] of await allCommands()) {
     const words = path.split(" ");
     const unknown = await run([...words, "--no-such-option"]);
@@ -74,6 +74,8 @@ test("cli.errors, cli.usage-errors: every command reports an unknown option, and
     assert.deepEqual([unknown.exitCode, unknown.stdout], [2, ""], path);
     assert.match(unknown.stderr, ERROR, path);
     assert.ok(unknown.stderr.endsWith(`  see: patchbay ${path} --help\n`), path);
+    const asJson = await run([...words, "--no-such-option", "--json"]);
+    assert.match(asJson.stdout, /^\{"error":\{"code":null,"message":".+"\}\}\n$/u, path);
     if (!command.registeredArguments.some(({ required }) => required)) continue;
     const missing = await run(words);
     assert.equal(missing.exitCode, 2, path);

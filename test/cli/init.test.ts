@@ -55,7 +55,7 @@ for (const situation of SITUATIONS) {
       names.map((name) => join(cwd, name)),
     );
     assert.match(ran.stderr, /^patchbay\.yaml is valid, for: /mu);
-    assert.match(ran.stderr, /^next: .+\n {6}patchbay /mu);
+    assert.match(ran.stderr, /^next: .+\n(?: {6}.+\n)*? {6}patchbay /mu);
     const required = variablesIn(variables ?? "", REQUIRED);
     for (const name of Object.keys(required))
       assert.match(ran.stderr, new RegExp(`^variables to set: .*\\b${name}\\b`, "mu"));

@@ -18,7 +18,7 @@ export interface InitFiles {
 export const CONFIGURATION_NAME = "patchbay.yaml";
 export const VARIABLES_NAME = ".env.example";
 
-const LOAD = "set -a; . ./.env; set +a";
+const SET_VARIABLES = [`cp ${VARIABLES_NAME} .env   # and fill it in`, "set -a; . ./.env; set +a"];
 
 export const INIT_FILES: Readonly<Record<Situation, InitFiles>> = {
   try: {
@@ -31,16 +31,12 @@ export const INIT_FILES: Readonly<Record<Situation, InitFiles>> = {
     title: "one team with a provider's key, on one machine",
     configuration: TEAM_CONFIGURATION,
     variables: TEAM_VARIABLES,
-    next: [
-      `cp ${VARIABLES_NAME} .env, fill it in, and ${LOAD}`,
-      "patchbay up",
-      'patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"',
-    ],
+    next: [...SET_VARIABLES, "patchbay up", 'patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"'],
   },
   production: {
     title: "production with PostgreSQL and an object store",
     configuration: PRODUCTION_CONFIGURATION,
     variables: PRODUCTION_VARIABLES,
-    next: [`cp ${VARIABLES_NAME} .env, fill it in, and ${LOAD}`, "patchbay doctor", "patchbay up --processes 4"],
+    next: [...SET_VARIABLES, "patchbay doctor", "patchbay up --processes 4"],
   },
 };
