@@ -1,12 +1,13 @@
 // The commands of a client and of an administrator against a whole gateway.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { after, before, test, type TestContext } from "node:test";
 import { addressIn } from "../../src/console/address.ts";
+import { samplePath } from "../../src/cli/package-root.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { connectionTest } from "../../src/contract/admin/connection-test.ts";
@@ -295,6 +296,29 @@ test("cli.jobs, cli.exit-codes: --wait prints the transcript; a failed job is ex
 
 const list = (...more: readonly string[]) =>
   run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY, "--workspace", "acme", ...more);
+
+test("cli.batch, cli.batch-again, cli.batch-jobs: several files run against a whole gateway, and what was answered is not paid again", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "patchbay-files-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [input, out] = [join(folder, "in"), join(folder, "out")];
+  mkdirSync(input);
+  for (const name of ["a.mp3", "b c.mp3"]) copyFileSync(samplePath(), join(input, name));
+  const outputs = () => readdirSync(out).toSorted();
+  const files = (...more: readonly string[]) => asApp("transcribe", input, "--out-dir", out, ...more);
+  const calls = gateway.sandbox.callCount;
+  const first = await files();
+  assert.equal(first.code, 0, first.err);
+  assert.deepEqual(outputs(), ["a.txt", "b c.txt"]);
+  assert.equal(gateway.sandbox.callCount, calls + 1, "equal contents are one request");
+  rmSync(out, { recursive: true });
+  const again = await files();
+  assert.equal(again.err.match(/answered earlier, not paid again/gu)?.length, 2, again.err);
+  const jobs = await files("--jobs", "--format", "srt");
+  assert.equal(jobs.code, 0, jobs.err);
+  assert.deepEqual(outputs(), ["a.srt", "a.txt", "b c.srt", "b c.txt"]);
+  assert.match(readFileSync(join(out, "a.srt"), "utf8"), /^1\n00:00:/u);
+  assert.equal(gateway.sandbox.callCount, calls + 2);
+});
 
 test("cli.keys: a key created on the command line works, is listed without its secret, and is refused once revoked", async () => {
   const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
