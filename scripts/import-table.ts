@@ -148,6 +148,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[] | "*">> = {
     "audio/decode",
     "audio/measure.ts",
     "http/server/check-port.ts",
+    "start/local-speech.ts",
   ],
   compose: "*",
   start: "*",

@@ -53,5 +53,11 @@ export async function applyFile(
     await services.refreshDirectory().catch(() => undefined);
   }
   const warnings = loaded.warnings.map(formatFault);
-  return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes], warnings };
+  return {
+    object: "configuration_applied",
+    file: ownFile.path,
+    dry_run: dryRun,
+    changes: changes.map(({ action, kind, name }) => ({ action, kind, name })),
+    warnings,
+  };
 }

@@ -1,5 +1,6 @@
 // Shared parts of the command line: how a command returns its outcome, and options of several commands.
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -97,8 +98,9 @@ export function parseSeconds(text: string): number {
   return Number(text);
 }
 
-export function examples(...lines: readonly string[]): string {
-  return `Examples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
+/** The end of a command's help, for `addHelpText("after", …)`: the exit codes, then examples [cli.help]. */
+export function helpFooter(...examples: readonly string[]): string {
+  return `\n${EXIT_CODE_HELP}\n\nExamples:\n${examples.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
 function parseLimit(text: string): number {

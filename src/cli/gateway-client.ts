@@ -25,6 +25,9 @@ export interface GatewayRequest {
   readonly isRepeatable?: boolean;
 }
 
+/** There is no gateway at the address, so nothing was sent. */
+export class UnreachableError extends CliError {}
+
 const MAX_TRIES = 4;
 const MAX_DELAY_SECONDS = 60;
 /** While a replay is in progress, each poll sends the whole request again, so the polls become less frequent up to this factor. */
@@ -98,11 +101,13 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
   const message = isUnreachable
     ? `No gateway at ${origin} (${code}).`
     : `The connection to ${origin} broke: ${reason}.`;
-  const hints = isUnreachable ? ["start one: patchbay up", "or use another address: --url URL, PATCHBAY_URL"] : [];
+  const hints = ["start one: patchbay up", "or use another address: --url URL, PATCHBAY_URL"];
   // An Idempotency-Key prevents duplicate work, so a connection that a socket error broke may be retried.
   return {
     ok: false,
-    error: new CliError(EXIT.upstream, message, { hints }),
+    error: isUnreachable
+      ? new UnreachableError(EXIT.upstream, message, { hints })
+      : new CliError(EXIT.upstream, message, { hints: ["see the gateway's log, then send the request again"] }),
     isRetryable: isRepeatable && code !== "" && !isUnreachable,
     isBeingMade: false,
     retryAfterSeconds: null,

@@ -70,8 +70,13 @@ export async function requireWritable(output: string | undefined, terminal: Term
   }
 }
 
-/** Atomic: a reader never sees a partial file. A symbolic link, or a special file such as /dev/null or a pipe, is not replaced. */
 async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
+  await writeAtomically(path, text);
+  await printLine(terminal, `wrote ${path}`);
+}
+
+/** Atomic: a reader never sees a partial file. A symbolic link, or a special file such as /dev/null or a pipe, is not replaced. */
+export async function writeAtomically(path: string, text: string | Uint8Array): Promise<void> {
   const place = await placeOf(path);
   const draft = `${place}.${process.pid}.part`;
   try {
@@ -84,7 +89,6 @@ async function writeResult(path: string, text: string | Uint8Array, terminal: Te
     await rm(draft, { force: true });
     throw unwritable(path, reasonOf(place, error));
   }
-  await printLine(terminal, `wrote ${path}`);
 }
 
 /** The file that a path resolves to, even if it does not exist yet. */
@@ -106,7 +110,9 @@ function isNoFile(formatFields: Stats | null): boolean {
 }
 
 function unwritable(path: string, reason: string): CliError {
-  return new CliError(EXIT.usage, `${path} cannot be written: ${reason}.`);
+  return new CliError(EXIT.usage, `${path} cannot be written: ${reason}.`, {
+    hints: ["create its directory, or write elsewhere"],
+  });
 }
 
 function reasonOf(place: string, error: unknown): string {

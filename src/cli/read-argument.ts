@@ -15,7 +15,10 @@ export async function readFileArgument(file: string, terminal: Terminal): Promis
 
 export function unreadable(path: string, error: unknown): CliError {
   const isMissing = errorCode(error) === "ENOENT";
-  return new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
+  const message = isMissing
+    ? `There is no file ${path}.`
+    : `${path} cannot be read (${errorCode(error) ?? "unknown"}).`;
+  return new CliError(EXIT.usage, message, { hints: [isMissing ? "check the path" : "check its permissions"] });
 }
 
 /** `-` is stdin, unless it is a keyboard. */

@@ -1,8 +1,9 @@
 // Runs the command line: commands, help, and the mapping of every outcome to an exit code.
 import { Command, CommanderError } from "commander";
-import { examples, type Run } from "./command-kit.ts";
+import { helpFooter, type Run } from "./command-kit.ts";
+import { groupOf } from "./command-names.ts";
 import { type Behind, commandsFor } from "./commands.ts";
-import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
+import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "./package-root.ts";
 import {
   CliError,
@@ -45,12 +46,14 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   const ignore = () => undefined;
   terminal.stdout.on("error", ignore);
   terminal.stderr.on("error", ignore);
+  const program = createProgram(terminal, pendingWrites);
   try {
-    const program = await buildProgram(argv, run, dependencies, pendingWrites);
+    for (const { load } of commandsFor(argv)) (await load())(program, run, dependencies);
+    for (const command of program.commands) command.helpGroup(groupOf(command.name()));
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
-    return await reportFailure((await unprinted(error, pendingWrites)) ?? error, argv, run);
+    return await reportFailure((await unprinted(error, pendingWrites)) ?? error, { argv, run, program });
   } finally {
     await Promise.allSettled(pendingWrites);
     terminal.stdout.off("error", ignore);
@@ -66,19 +69,14 @@ async function unprinted(thrown: unknown, pendingWrites: readonly Promise<void>[
 }
 
 /** `pendingWrites`: writes of commander's own output, above all help, which may fail later. */
-async function buildProgram(
-  argv: readonly string[],
-  run: Run,
-  dependencies: CliDependencies,
-  pendingWrites: Promise<void>[],
-): Promise<Command> {
-  const { terminal } = run;
-  const program = new Command("patchbay")
+function createProgram(terminal: Terminal, pendingWrites: Promise<void>[]): Command {
+  return new Command("patchbay")
     .description(
       "Gateway for speech-to-text and chat: one API key, policy-based routing, explicit refusals instead of degraded results.",
     )
     .version(packageVersion(), "--version", "Print the version.")
     .helpOption("-h, --help", "Print this help.")
+    .commandsGroup(groupOf("help"))
     .helpCommand(true)
     .exitOverride()
     .showSuggestionAfterError(true)
@@ -86,10 +84,12 @@ async function buildProgram(
       writeOut: (text) => pendingWrites.push(write(terminal.stdout, withCommandName(terminal, text))),
       writeErr: (text) =>
         pendingWrites.push(write(terminal.stderr, stripControlCharacters(withCommandName(terminal, text)))),
+      // Commander's own errors are reported as all others.
+      outputError: () => undefined,
     })
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay up",
         "patchbay transcribe --sample",
         "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
@@ -99,10 +99,7 @@ async function buildProgram(
         "patchbay config validate",
         "patchbay doctor",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  for (const { load } of commandsFor(argv)) (await load())(program, run, dependencies);
-  return program;
+    );
 }
 
 /** The first Ctrl-C stops the work and prints how to resume; the second ends the process at once. */
@@ -124,26 +121,57 @@ async function interruptibly(terminal: Terminal, interrupt: AbortController, wor
   }
 }
 
-async function reportFailure(error: unknown, argv: readonly string[], run: Run): Promise<number> {
+interface Invocation {
+  readonly argv: readonly string[];
+  readonly run: Run;
+  readonly program: Command;
+}
+
+/** Every error has one form: what happened, then what to do, one line each [cli.errors]. */
+async function reportFailure(error: unknown, { argv, run, program }: Invocation): Promise<number> {
   const { terminal } = run;
-  if (error instanceof CommanderError) {
-    // Commander has already printed the message or the help; `--help` and `--version` are successes.
-    if (error.exitCode === 0) return EXIT.ok;
-    const message = error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /u, "");
-    if (argv.includes("--json")) await printError(terminal, { error: { code: null, message } });
-    return EXIT.usage;
-  }
-  const failure =
-    error instanceof CliError
-      ? error
-      : new CliError(EXIT.unexpected, error instanceof Error ? error.message : "unknown");
+  // Commander has already printed the help or the version, which are successes.
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  const failure = failureOf(error);
+  const see = failure.exitCode === EXIT.usage && failure.hints.length === 0;
+  const hints = see || error instanceof CommanderError ? [...failure.hints, helpHint(program, argv)] : failure.hints;
   await write(
     terminal.stderr,
     `${inRed(terminal, "error")} ${stripControlCharacters(withCommandName(terminal, failure.message))}\n`,
   );
-  for (const hint of failure.hints) await printLine(terminal, `  ${hint}`);
+  for (const hint of hints) await printLine(terminal, `  ${hint}`);
   if (argv.includes("--json")) await printError(terminal, failure.document);
   return failure.exitCode;
+}
+
+function failureOf(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) return usageError(error);
+  return new CliError(EXIT.unexpected, error instanceof Error ? error.message : "unknown");
+}
+
+/** `error: unknown option '--prot'`, and in a second line `(Did you mean --port?)`. */
+function usageError({ code, message }: CommanderError): CliError {
+  if (code === "commander.help") return new CliError(EXIT.usage, "A command is missing.");
+  const [text = "", ...suggestions] = message.replace(/^error: /u, "").split("\n");
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+  const questions = suggestions.map((line) => line.replaceAll(/^\(|\)$/gu, ""));
+  return new CliError(EXIT.usage, sentence, {
+    hints: questions.map((line) => line.replace(/^Did/u, "did")),
+    document: { error: { code: null, message: [sentence, ...questions].join(" ") } },
+  });
+}
+
+function helpHint(program: Command, argv: readonly string[]): string {
+  let command = program;
+  const names: string[] = [];
+  for (const word of argv) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (next === undefined) break;
+    command = next;
+    names.push(next.name());
+  }
+  return `see: ${["patchbay", ...names, "--help"].join(" ")}`;
 }
 
 function printError(terminal: Terminal, document: unknown): Promise<void> {

@@ -2,7 +2,7 @@
 import { COMMAND_NAMES } from "./command-names.ts";
 
 const NAMES = COMMAND_NAMES.join("|");
-const SHOWN = new RegExp(`(?<![\\w./@-])patchbay (${NAMES})\\b( (?=--[a-z]))?`, "gu");
+const SHOWN = new RegExp(`(?<![\\w./@-])patchbay (${NAMES}|--help)\\b( (?=--[a-z]))?`, "gu");
 
 /** Replaces every `patchbay` command in the text by `command`. In a checkout a gateway is started by `npm start`, which sets the runtime's flags. */
 export function showCommands(text: string, command: string): string {

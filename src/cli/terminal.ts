@@ -43,7 +43,8 @@ export function writeTo(stream: Writable, text: string | Uint8Array): Promise<bo
     stream.write(text, (error) => {
       const code = error !== null && error !== undefined && "code" in error ? error.code : undefined;
       if (error === null || error === undefined) resolve(true);
-      else if (code === "EPIPE") resolve(false);
+      // A stream that reported it once is destroyed.
+      else if (code === "EPIPE" || code === "ERR_STREAM_DESTROYED") resolve(false);
       else reject(error);
     });
   });

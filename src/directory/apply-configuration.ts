@@ -8,7 +8,6 @@ import type {
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
 import { type AppId, newId, type WorkspaceId } from "../contract/ids.ts";
-import type { SetUpChangeView } from "../contract/admin/apply.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { announceChange, CHANGE_TOPICS } from "../storage/connection/announce.ts";
@@ -24,7 +23,7 @@ import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { requireKnownSecrets } from "../storage/secrets/verify-secrets.ts";
-import { differenceOf } from "./set-up-difference.ts";
+import { differenceOf, type SetUpChange } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
 import { needsBootstrap, replaceable } from "./bootstrap.ts";
@@ -67,7 +66,7 @@ export async function applyAndCompare(
   services: ApplyServices,
   configuration: Configuration,
   { dryRun }: { readonly dryRun: boolean },
-): Promise<readonly SetUpChangeView[]> {
+): Promise<readonly SetUpChange[]> {
   const work = transact(bypassRls(services.database, "installation"), async (tx) => {
     await lockDirectory(tx);
     const before = await readSetUpState(tx);
@@ -84,9 +83,9 @@ export async function applyAndCompare(
 
 /** Rolls back a transaction on purpose. */
 class DryRunRollback extends Error {
-  readonly changes: readonly SetUpChangeView[];
+  readonly changes: readonly SetUpChange[];
 
-  constructor(changes: readonly SetUpChangeView[]) {
+  constructor(changes: readonly SetUpChange[]) {
     super("a dry run");
     this.changes = changes;
   }

@@ -3,7 +3,7 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
-import { type LoadResult, loadConfiguration } from "../config/load-configuration.ts";
+import { type LoadOptions, type LoadResult, loadConfiguration } from "../config/load-configuration.ts";
 import { OtherSecrets } from "../storage/secrets/verify-secrets.ts";
 import { type OpenedSecrets, openSecrets } from "../storage/secrets/open-secrets.ts";
 
@@ -11,12 +11,14 @@ export function readConfiguration(options: { readonly config?: string }, termina
   return readLoaded(options, terminal).configuration;
 }
 
-/** The same, with the warnings. */
+/** The same, with the warnings. `readLocalSpeech`: for a command that uses the objects of a file without workspaces. */
 export function readLoaded(
   options: { readonly config?: string },
   terminal: Terminal,
+  how: Pick<LoadOptions, "readLocalSpeech"> = {},
 ): Extract<LoadResult, { readonly ok: true }> {
-  const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
+  const { env, cwd } = terminal;
+  const loaded = loadConfiguration({ file: options.config ?? null, env, cwd, ...how });
   if (loaded.ok) return loaded;
   const { faults } = loaded;
   // The same document as `config validate --json`.

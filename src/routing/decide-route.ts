@@ -17,7 +17,7 @@ import {
   type UnavailabilityOf,
   UNPRICED,
 } from "./pick-candidates.ts";
-import { type PurposeRefusalReason, type PurposeRequest, purposesOf, resolvePurpose } from "./resolve-purpose.ts";
+import { type PurposeRequest, purposesOf, resolvePurpose, type UnusablePurpose } from "./resolve-purpose.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import { withDefaults } from "./purpose-defaults.ts";
 import { contextRouteOf } from "./audio-input-override.ts";
@@ -43,7 +43,7 @@ export interface Work<Wanted, V extends Missing> {
 }
 
 export type RouteRefusal =
-  | { readonly kind: "purpose_unavailable"; readonly reason: PurposeRefusalReason }
+  | ({ readonly kind: "purpose_unavailable" } & UnusablePurpose)
   | { readonly kind: "profile_not_allowed" }
   | { readonly kind: "no_model"; readonly capability: Capability }
   | { readonly kind: "unsupported"; readonly missing: readonly string[] }
@@ -117,9 +117,10 @@ export function decide<Wanted, V extends Missing>(
   const { capability, profile } = work;
   const purpose = resolvePurpose(context, capability, work.purpose);
   if (!purpose.ok) {
+    const { ok: _, fields, ...unusable } = purpose;
     return refuse<Wanted, V>(
-      { route: null, purpose: purpose.fields, warnings: [], considered: [] },
-      { kind: "purpose_unavailable", reason: purpose.reason },
+      { route: null, purpose: fields, warnings: [], considered: [] },
+      { kind: "purpose_unavailable", ...unusable },
     );
   }
   const dataPolicy = applicableDataPolicy(context, work, purpose.route);

@@ -1,6 +1,7 @@
 // Resolves which route the purpose of a request selects [routing.purpose-selects-route], from the body's field before the header, and what happens if the
 // purpose cannot be applied. Pure.
 import type { Capability } from "../contract/features.ts";
+import { suggest } from "../lib/text/suggest.ts";
 import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
 import { contextRouteOf } from "./audio-input-override.ts";
@@ -22,7 +23,13 @@ export type PurposeOutcome =
       readonly fields: PurposeFields;
       readonly warnings: readonly Warning[];
     }
-  | { readonly ok: false; readonly reason: PurposeRefusalReason; readonly fields: PurposeFields };
+  | ({ readonly ok: false; readonly fields: PurposeFields } & UnusablePurpose);
+
+export interface UnusablePurpose {
+  readonly reason: PurposeRefusalReason;
+  /** The published label closest to an unknown one. */
+  readonly suggestion?: string;
+}
 
 /**
  * Resolves audio in the context of the `audio_input` override if there is one, everything else in the context of the key's route
@@ -55,14 +62,15 @@ export function resolvePurpose(
   // [routing.purpose-chat].
   const judgesPolicy = capability === "audio_input" && requested !== null;
   if (judgesPolicy && combinePolicies(context.audioPurposePolicy, request.policy) === "strict") {
-    return { ok: false, reason: usable.reason, fields: fallbackFields };
+    const { ok: _, ...unusable } = usable;
+    return { ok: false, fields: fallbackFields, ...unusable };
   }
   return {
     ok: true,
     route: contextRoute,
     purpose: null,
     fields: fallbackFields,
-    warnings: [notApplied(usable.reason)],
+    warnings: [notApplied(usable)],
   };
 }
 
@@ -82,15 +90,31 @@ function usablePurpose(
   capability: Capability,
 ):
   | { readonly ok: true; readonly purpose: Purpose; readonly route: Route }
-  | { readonly ok: false; readonly reason: PurposeRefusalReason } {
-  const purpose = purposesOf(context, contextRoute).get(label);
-  if (purpose === undefined) return { ok: false, reason: "unknown" };
+  | ({ readonly ok: false } & UnusablePurpose) {
+  const purposes = purposesOf(context, contextRoute);
+  const purpose = purposes.get(label);
+  if (purpose === undefined) return { ok: false, reason: "unknown", ...suggestionFor(label, purposes.values()) };
   if (!purpose.isEnabled) return { ok: false, reason: "disabled" };
   if (!purpose.isPublished) return { ok: false, reason: "unpublished" };
   const route = context.routes.get(purpose.route);
   if (route === undefined || !route.targets.some((target) => isCapable(target, capability)))
     return { ok: false, reason: capability === "audio_input" ? "no_audio_model" : "no_chat_model" };
   return { ok: true, purpose, route };
+}
+
+/** Among what `GET /v1/me` shows to the same key. */
+function suggestionFor(label: string, purposes: Iterable<Purpose>): { readonly suggestion?: string } {
+  const published = [...purposes].filter(({ isEnabled, isPublished }) => isEnabled && isPublished);
+  const suggestion = suggest(
+    label,
+    published.map((each) => each.label),
+  );
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+/** `unknown; did you mean `meetings`?` */
+export function unusableText({ reason, suggestion }: UnusablePurpose): string {
+  return suggestion === undefined ? reason : `${reason}; did you mean \`${suggestion}\`?`;
 }
 
 /** The stricter one wins [routing.purpose-strict]. */
@@ -108,11 +132,11 @@ function fields(
   return { svc_requested_purpose: requested, svc_applied_purpose: applied, svc_purpose_source: source };
 }
 
-function notApplied(reason: PurposeRefusalReason): Warning {
+function notApplied(unusable: UnusablePurpose): Warning {
   return {
     code: "PURPOSE_NOT_APPLIED",
-    message: `The purpose was not applied (${reason}); the request used the key's default routing.`,
+    message: `The purpose was not applied (${unusableText(unusable)}); the request used the key's default routing.`,
     param: "purpose",
-    details: { reason },
+    details: { reason: unusable.reason },
   };
 }

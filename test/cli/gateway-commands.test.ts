@@ -1,11 +1,13 @@
 // The commands of a client and of an administrator against a whole gateway.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { after, before, test, type TestContext } from "node:test";
+import { addressIn } from "../../src/console/address.ts";
+import { samplePath } from "../../src/cli/package-root.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
 import { connectionTest } from "../../src/contract/admin/connection-test.ts";
@@ -99,9 +101,12 @@ test("cli.requests: the record in lines: the summary first, then each target and
   assert.match(seen.out, /^Served by target 1 \(deepgram nova-3\)\./u);
   assert.match(seen.out, /^target +3 {2}openai gpt-4o-transcribe {2}skipped {2}lacks timestamps\.word$/mu);
   assert.match(seen.out, /^route +speech, version \d+$/mu);
-  assert.match(seen.out, /^call +1 {2}succeeded {2}\d+(\.\d+)? s {2}metered/mu);
+  assert.match(seen.out, /^call +1 {2}deepgram nova-3 {2}succeeded {2}\d+(\.\d+)? s {2}metered/mu);
   assert.match(seen.out, /^receipts +1 {2}timestamps\.word \(shown\), /mu);
-  assert.doesNotMatch((await show(KEY)).out, /deepgram|openai/u);
+  assert.match(seen.out, /^idempotency +not sent$/mu);
+  const blind = await show(KEY);
+  assert.doesNotMatch(blind.out, /deepgram|openai/u);
+  assert.match(blind.err, /^Names of providers need a key with the scope routing:read/u);
   requestRecord.parse(JSON.parse((await show(KEY, "--json")).out));
 });
 
@@ -113,17 +118,29 @@ test("cli.records-scope: administrators and the operator see any record of their
     ["--admin-url", gateway.adminOrigin],
   ]) {
     const shown = await run("requests", "show", id, "--api-key", OPERATOR_KEY, ...where);
-    assert.match(shown.out, /^owner +ws_\S+ {2}app_\S+ {2}key_/mu);
+    assert.match(shown.out, where.includes("--workspace") ? /^workspace +ws_/mu : /^workspace +acme {2}ws_/mu);
+    assert.match(shown.out, /^app +notes {2}app_/mu);
+    assert.match(shown.out, /^api key +notes {2}key_/mu);
     assert.match(shown.out, /deepgram nova-3/u);
+    const [, link = ""] = /^console +(\S+)$/mu.exec(shown.out) ?? [];
+    const page = await fetch(link);
+    assert.deepEqual([page.status, page.headers.get("content-type")?.startsWith("text/html")], [200, true], link);
+    await page.body?.cancel();
+    const { workspace, screen, path } = addressIn(new URL(link).hash);
+    assert.deepEqual([workspace, screen, path], [where.includes("--workspace") ? "acme" : null, "requests", [id]]);
+    assert.ok(readFileSync("src/console/screens.ts", "utf8").includes(`name: "${screen}"`));
   }
   const elsewhere = ["--workspace", "other", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
-  assert.equal((await run("requests", "show", id, ...elsewhere)).code, 4);
+  const refused = await run("requests", "show", id, ...elsewhere);
+  assert.equal(refused.code, 4);
+  assert.match(refused.err, /^ {2}an administrator's key shows the requests of its workspace; .*--admin-url/mu);
 });
 
 test("cli.exit-codes: a request that does not exist is exit code 4", async () => {
   const shown = await run("requests", "show", "req_none", "--url", gateway.origin, "--api-key", KEY);
   assert.equal(shown.code, 4);
   assert.match(shown.err, /NOT_FOUND/u);
+  assert.match(shown.err, /^ {2}an app's key shows requests of its app; .*--workspace WORKSPACE; .*--admin-url/mu);
 });
 
 test("cli.requests, cli.records-scope: the log in lines, filtered, of one workspace and of all; each line of JSON is one request", async () => {
@@ -152,6 +169,15 @@ test("cli.requests, cli.records-scope: the log in lines, filtered, of one worksp
   );
   assert.equal((await run("requests", "list", ...all, "--from", "yesterday")).code, 2);
   assert.equal((await run("requests", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
+  const own = await run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
+  assert.deepEqual([own.code, own.out], [0, ""]);
+  assert.match(
+    own.err,
+    /^No matching requests in the workspace \S+\.\n.*\n.*--workspace WORKSPACE; .*--admin-url URL\n$/u,
+  );
+  const none = await list("--app", "app_none", "--json");
+  assert.deepEqual([none.code, none.out], [0, ""]);
+  assert.match(none.err, /^No matching requests in the workspace acme\.\n/u);
 });
 
 test("cli.requests, cli.interrupt: tail prints the latest requests and each new one once, and Ctrl-C ends it with 130", async () => {
@@ -271,6 +297,29 @@ test("cli.jobs, cli.exit-codes: --wait prints the transcript; a failed job is ex
 const list = (...more: readonly string[]) =>
   run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY, "--workspace", "acme", ...more);
 
+test("cli.batch, cli.batch-again, cli.batch-jobs: several files run against a whole gateway, and what was answered is not paid again", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "patchbay-files-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [input, out] = [join(folder, "in"), join(folder, "out")];
+  mkdirSync(input);
+  for (const name of ["a.mp3", "b c.mp3"]) copyFileSync(samplePath(), join(input, name));
+  const outputs = () => readdirSync(out).toSorted();
+  const files = (...more: readonly string[]) => asApp("transcribe", input, "--out-dir", out, ...more);
+  const calls = gateway.sandbox.callCount;
+  const first = await files();
+  assert.equal(first.code, 0, first.err);
+  assert.deepEqual(outputs(), ["a.txt", "b c.txt"]);
+  assert.equal(gateway.sandbox.callCount, calls + 1, "equal contents are one request");
+  rmSync(out, { recursive: true });
+  const again = await files();
+  assert.equal(again.err.match(/answered earlier, not paid again/gu)?.length, 2, again.err);
+  const jobs = await files("--jobs", "--format", "srt");
+  assert.equal(jobs.code, 0, jobs.err);
+  assert.deepEqual(outputs(), ["a.srt", "a.txt", "b c.srt", "b c.txt"]);
+  assert.match(readFileSync(join(out, "a.srt"), "utf8"), /^1\n00:00:/u);
+  assert.equal(gateway.sandbox.callCount, calls + 2);
+});
+
 test("cli.keys: a key created on the command line works, is listed without its secret, and is refused once revoked", async () => {
   const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
   const made = await run(
@@ -321,6 +370,20 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
   assert.match(shown.out, /^MODEL +BILLING +CALLS +FAILED +AUDIO S/mu);
   assert.match(shown.out, /^nova-3 +metered +\d+ /mu);
   assert.match(shown.out, /^total +metered +\d+ /mu);
+  const asOperator = ["--api-key", OPERATOR_KEY];
+  const byApp = await run("usage", "--group-by", "app", "--workspace", "acme", "--url", gateway.origin, ...asOperator);
+  assert.match(byApp.out, /^notes +metered +\d+ /mu);
+  const all = await run("usage", "--group-by", "workspace,app", "--admin-url", gateway.adminOrigin, ...asOperator);
+  assert.match(all.out, /^acme +notes +metered +\d+ /mu);
+  const nowhere = await run("usage", "--url", gateway.origin, ...asOperator);
+  assert.equal(nowhere.code, 3);
+  assert.match(nowhere.err, /^ {2}one workspace: --workspace WORKSPACE\n {2}all of them: --admin-url/mu);
+  const ofAcme = ["--workspace", "acme", "--url", gateway.origin, ...asOperator];
+  const administrator = await run("keys", "create", "--role", "admin", "--name", "on-call", "--json", ...ofAcme);
+  const { secret } = keyView.parse(JSON.parse(administrator.out));
+  const ofAdministrator = await run("usage", "--group-by", "app", "--url", gateway.origin, "--api-key", secret ?? "");
+  assert.match(ofAdministrator.err, /^usage of the workspace acme\n/u);
+  assert.equal(ofAdministrator.out, byApp.out);
   workspaceUsage.parse(
     JSON.parse(
       (await run("usage", "--json", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY)).out,
@@ -338,7 +401,7 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
     "[#...................] 7 % 7.378 of 100 s of audio; forecast: 111 by 2026-12-01 00:00 UTC; limit will be reached 2026-11-28 02:34 UTC; soft limit of 5 % reached";
   assert.ok((await run("usage", ...own)).err.includes(`budget (month)  ${line}\n`));
   const ofWorkspace = await run("usage", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
-  assert.match(ofWorkspace.err, /^budget \(month\) of app_\w+ {2}/mu);
+  assert.match(ofWorkspace.err, /^budget \(month\) of notes {2}/mu);
   assert.ok(ofWorkspace.err.includes(`  ${line}\n`));
   await shiftClock(gateway.database, 0);
   assert.equal((await api(OPERATOR_KEY, "DELETE", budget)).code, 0);
@@ -506,7 +569,7 @@ test("retirement.cli: providers retirements prints what routes lose and what wou
 test("cli.purposes: purposes list prints an app's labels; test decides a request with one and calls no provider", async () => {
   const listed = await asApp("purposes", "list");
   assert.match(listed.out, /^meetings +enabled +audio_input/mu, listed.err);
-  const calls = gateway.sandbox.callCount;
+  let calls = gateway.sandbox.callCount;
   const own = ["--url", gateway.origin, "--api-key", SEEING_KEY];
   const tested = await run("purposes", "test", "meetings", ...own);
   assert.equal(tested.code, 0, tested.err);
@@ -516,7 +579,12 @@ test("cli.purposes: purposes list prints an app's labels; test decides a request
   assert.equal(routingDecision.parse(JSON.parse(whole.out)).purpose.svc_applied_purpose, "meetings");
   const mistyped = await asApp("purposes", "test", "meeting");
   assert.equal(mistyped.code, 7);
-  assert.match(mistyped.err, /no purpose would be applied.*\n.*patchbay purposes list/u);
+  assert.match(mistyped.err, /no purpose would be applied.*\n {2}did you mean meetings\?\n.*patchbay purposes list/u);
+  const served = await asApp("transcribe", "--sample", "--purpose", "meeting");
+  assert.match(served.err, /^warning PURPOSE_NOT_APPLIED: .*did you mean `meetings`\?/mu);
+  const refused = await asApp("transcribe", "--sample", "--purpose", "meeting", "--purpose-policy", "strict");
+  assert.match(refused.err, /^error audio_purpose_unavailable: .*did you mean `meetings`\?/mu);
+  calls += 1;
   const strict = await asApp("purposes", "test", "meeting", "--purpose-policy", "strict", "--json");
   assert.equal(strict.code, 7);
   assert.equal(routingDecision.parse(JSON.parse(strict.out)).outcome.code, "audio_purpose_unavailable");
@@ -620,7 +688,13 @@ test("cli.simulate: simulate lets sandbox providers fail, a number of times, and
   assert.match((await list()).out, / {2}\S+ nova-3 \(failed:server_error\), \S+ whisper-1 {2}/u);
   assert.deepEqual(await outcomes(), ["succeeded"], "it was for one call");
   assert.ok((await failures()) <= failedBefore, "nor is it held against an account");
-  await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
+  assert.match(set.err, /^next: patchbay transcribe --sample\nthen: patchbay requests show ID, /u);
+  const dropped = await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
+  assert.match(
+    dropped.err,
+    /^next: patchbay transcribe --sample --timestamps word\n/u,
+    "a request that meets the fault",
+  );
   const more = await run("simulate", "429", "--seconds", "7", "--model", "whisper-1", "--json", ...admin);
   const { faults } = sandboxFaults.parse(JSON.parse(more.out));
   assert.deepEqual(faults, [
@@ -677,7 +751,7 @@ test("cli.providers-list: providers health prints state, successes, durations an
   const [, id = ""] = /^20\S+Z +(req_\S+) +dg +nova-3 +failed:server_error +\d+$/mu.exec(shown.out) ?? [];
   const record = { out: "" };
   await until(async () => (await run(record, "requests", "show", id, ...admin)).code === 0);
-  assert.match(record.out, /^call +1 +failed:server_error/mu);
+  assert.match(record.out, /^call +1 +deepgram nova-3 +failed:server_error/mu);
   assert.match(shown.err, /requests show REQUEST --admin-url/u);
   const { out } = await run("providers", "health", "--minutes", "60", "--json", ...admin);
   assert.equal(providerHealth.parse(JSON.parse(out)).sampled, false);

@@ -62,7 +62,7 @@ for (const [request, command] of [
     const audioOptions = Object.keys(aboutAudio).map((field) => ({ name: field.replaceAll("_", "-") }));
     for (const { name } of [...optionsOf(request).map(([, option]) => option), ...audioOptions])
       assert.match(stdout, new RegExp(`^ +--${name} .*\\S`, "m"));
-    assert.ok(stdout.startsWith("Examples:"), "examples come first");
+    assert.match(stdout, /\nExamples:\n( {2}\$ .+\n)+$/u, "examples come last");
     assert.ok(stdout.includes(EXIT_CODE_HELP));
     for (const [field, option] of optionsOf(request)) {
       if (option.kind !== "choice") continue;
@@ -202,17 +202,17 @@ test("cli.json: --json prints exactly one document: the answer, or the error", a
 
 test("cli.json: --json is one document also if the command itself is wrong, and none if help is asked for", async () => {
   const wrong: readonly (readonly [readonly string[], string])[] = [
-    [["transcribe", "--sampl"], "unknown option '--sampl'\n(Did you mean --sample?)"],
-    [["jobs", "get"], "missing required argument 'id'"],
+    [["transcribe", "--sampl"], "Unknown option '--sampl'. Did you mean --sample?"],
+    [["jobs", "get"], "Missing required argument 'id'."],
     [["jobs", "list", "--limit", "0"], "It must be a whole number above 0."],
-    [["trancribe"], "unknown command 'trancribe'\n(Did you mean transcribe?)"],
+    [["trancribe"], "Unknown command 'trancribe'. Did you mean transcribe?"],
   ];
   for (const [argv, message] of wrong) {
     const ran = await run([...argv, "--json"]);
     const { error } = JSON.parse(ran.stdout) as { error: { code: null; message: string } };
     assert.deepEqual([ran.exitCode, error.code], [2, null]);
     assert.ok(error.message.endsWith(message), error.message);
-    assert.equal(ran.stderr, `error: ${error.message}\n`);
+    assert.ok(ran.stderr.startsWith(`error ${error.message.split(" Did you mean")[0]}\n  `), ran.stderr);
     assert.equal((await run(argv)).stdout, "");
   }
   const help = await run(["jobs", "get", "--json", "--help"]);
@@ -224,6 +224,8 @@ test("cli.no-gateway: a port that HTTP clients refuse is reported as one, and no
   assert.equal(ran.exitCode, 7);
   assert.match(ran.stderr, /127\.0\.0\.1:6000 uses a port that HTTP clients refuse to call.*\n {2}use another port/u);
 });
+
+const WRITABLE = "  create its directory, or write elsewhere\n";
 
 test("cli.output-file: a result that could not be written is not requested: nothing is sent or paid", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
@@ -239,13 +241,13 @@ test("cli.output-file: a result that could not be written is not requested: noth
     const place = join(directory, "missing");
     assert.deepEqual(
       [missing.exitCode, missing.stdout, missing.stderr],
-      [2, "", `error ${join(place, "out")} cannot be written: there is no directory ${place}.\n`],
+      [2, "", `error ${join(place, "out")} cannot be written: there is no directory ${place}.\n${WRITABLE}`],
       command,
     );
     const folder = await run([command, ...given, "-o", ".", ...to], { cwd: directory });
     assert.deepEqual(
       [folder.exitCode, folder.stderr],
-      [2, `error ${directory} cannot be written: it is a directory.\n`],
+      [2, `error ${directory} cannot be written: it is a directory.\n${WRITABLE}`],
     );
   }
   assert.equal(gateway.received.length, 0);
@@ -306,7 +308,10 @@ test("cli.output-file: -o follows a link to a file that does not exist yet, and 
   symlinkSync(join("nowhere", "out"), join(directory, "to-nowhere.txt"));
   const refused = await transcribed("to-nowhere.txt");
   assert.equal(refused.exitCode, 2);
-  assert.match(refused.stderr, /cannot be written: there is no directory .*nowhere\.\n$/u);
+  assert.match(
+    refused.stderr,
+    /cannot be written: there is no directory .*nowhere\.\n {2}create its directory, or write elsewhere\n$/u,
+  );
   assert.equal(gateway.received.length, 1);
 });
 

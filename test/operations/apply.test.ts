@@ -40,11 +40,17 @@ async function servedBy(): Promise<string | undefined> {
   return gateway.sandbox.calls.at(-1)?.model;
 }
 
+const MODEL_CHANGED = `~ route platform/speech
+    targets[0].model: nova-3 -> nova-2
+    targets[1]: oa/whisper-1 -> none
+    version: 1 -> 2
+`;
+
 test("configuration.apply-running: while a gateway runs on the embedded database it is notified, and requests run on the new route", async () => {
   assert.equal(await servedBy(), "nova-3");
   await write(withModel("nova-2"));
   const dry = await installation.patchbay("apply", "--dry-run");
-  assert.deepEqual([dry.exitCode, dry.stdout], [0, "~ route platform/speech\n"], dry.stderr);
+  assert.deepEqual([dry.exitCode, dry.stdout], [0, MODEL_CHANGED], dry.stderr);
   assert.match(dry.stderr, /1 change, none applied/u);
   assert.equal(await servedBy(), "nova-3");
   const done = await installation.patchbay("apply", "--json");
@@ -108,11 +114,53 @@ test("configuration.release, configuration.removed-keys, configuration.apply-no-
   assert(!stdout.includes("secret"));
 });
 
+test("cli.apply-values, configuration.apply-no-secrets: of a changed object each value is printed, old and new, and of a credential its last characters", async () => {
+  const withSettings =
+    (apiKey: string, seconds: number, requests: number) =>
+    ({ connections = [], workspaces = [], ...file }: ConfigurationFile): ConfigurationFile => ({
+      ...withModel("nova-2")(file),
+      connections: [
+        ...connections,
+        { id: "extra", kind: "deepgram", api_key: apiKey, timeout_seconds: seconds, models: { "Nova Two": MODEL } },
+      ],
+      workspaces: workspaces.map((workspace) => ({
+        ...workspace,
+        ...(workspace.id === "other" ? { admin_keys: [] } : {}),
+        apps: (workspace.apps ?? []).map((app) => ({ ...app, quota: { requests_per_minute: requests } })),
+      })),
+    });
+  await write(withSettings("first-credential-0001", 60, 10));
+  assert.equal((await installation.patchbay("apply")).exitCode, 0);
+  await write(withSettings("other-credential-0002", 90, 20));
+  const { stdout, exitCode } = await installation.patchbay("apply", "--dry-run");
+  assert.equal(exitCode, 0);
+  assert.match(
+    stdout,
+    /^~ connection platform\/extra\n {4}api_key: …0001 \([0-9a-f]{8}\) -> …0002 \([0-9a-f]{8}\)\n {4}timeout_seconds: 60 -> 90\n/mu,
+  );
+  assert.match(stdout, /^~ app acme\/notes\n {4}quota\.requests_per_minute: 10 -> 20$/mu);
+  assert.doesNotMatch(stdout, /credential/u);
+  await write(({ workspaces = [], ...file }) => ({
+    ...withModel("nova-2")(file),
+    workspaces: workspaces.map((workspace) =>
+      workspace.id === "other" ? { ...workspace, admin_keys: [] } : workspace,
+    ),
+  }));
+  assert.equal((await installation.patchbay("apply")).exitCode, 0);
+});
+
+const MODEL = { capabilities: ["audio_input" as const] };
+
+const MODEL_CHANGED_BACK = `~ route platform/speech
+    targets[0].model: nova-2 -> nova-3
+    version: 2 -> 3
+`;
+
 test("configuration.apply-stopped: without a gateway the storage is changed directly, and the next start uses it", async () => {
   await gateway.close();
   await write(withModel("nova-3"));
   const { exitCode, stdout, stderr } = await installation.patchbay("apply");
-  assert.deepEqual([exitCode, stdout], [0, "+ key other/other-admin …0001\n~ route platform/speech\n"], stderr);
+  assert.deepEqual([exitCode, stdout], [0, `+ key other/other-admin …0001\n${MODEL_CHANGED_BACK}`], stderr);
   const database = await installation.open();
   const versions = await database.db
     .selectFrom("routes")

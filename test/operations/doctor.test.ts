@@ -1,5 +1,6 @@
 // `patchbay doctor` [cli.doctor]: every check finds what it is there for, says how to fix it, and changes nothing.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
@@ -16,7 +17,7 @@ import { checkStorage } from "../../src/operations/doctor/check-storage.ts";
 import { writeRunningGateway } from "../../src/config/running-gateway.ts";
 import { LAST_RESORT } from "../../src/storage/embedded/account.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
-import { openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
 import { fillDataDir, makeTemporary, openEmbedded, postgresBin } from "../harness/postgres/embedded-data.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import { configurationOf, ENCRYPTION_KEY, standardFile, startGateway } from "../harness/gateway.ts";
@@ -284,6 +285,43 @@ test("cli.doctor: the schema's migrations and the clock, of a database as it is"
   await sql`delete from kysely_migration where name >= '0008'`.execute(database.db);
   const older = await look();
   assert.equal(older["migrations"]?.level, "warn");
+});
+
+test("cli.doctor-roles: a login that may not create roles is a warning with the statements for an administrator, and none once they ran", async (t) => {
+  const suffix = randomBytes(6).toString("hex");
+  const [owner, name] = [`login_${suffix}`, `patchbay_doctor_${suffix}`];
+  await sql.raw(`create role ${owner} login password 'of-the-test'`).execute(database.db);
+  await sql.raw(`create database ${name} owner ${owner}`).execute(database.db);
+  t.after(() => sql.raw(`drop database ${name} with (force)`).execute(database.db));
+  const url = new URL(database.direct.databaseUrl);
+  const databaseUrl = Object.assign(url, { username: owner, password: "of-the-test", pathname: `/${name}` }).href;
+  const configuration = await configurationOf(
+    {
+      storage: { database_url: databaseUrl },
+      secrets: {
+        key_pepper: "a-pepper-that-is-long-enough-to-count",
+        encryption_keys: [ENCRYPTION_KEY.toString("base64")],
+      },
+    },
+    place(),
+  );
+  const look = async () =>
+    (await checkStorage(configuration, { env: {} })).filter(({ message }) => message.includes("CREATEROLE"));
+  const before = await look();
+  assert.deepEqual(
+    before.map(({ check, level }) => [check, level]),
+    [["storage", "warn"]],
+    "before the first start, too",
+  );
+  await (await openSystemDatabase({ databaseUrl, poolSize: 1 })).close();
+  const [finding] = await look();
+  const [, statements = ""] = /restart the gateway: (.*)$/u.exec(finding?.fix ?? "") ?? [];
+  assert.match(
+    statements,
+    new RegExp(`^create role patchbay_tenant_of_${owner} nologin; .*; grant .* to ${owner}$`, "u"),
+  );
+  for (const statement of statements.split("; ")) await sql.raw(statement).execute(database.db);
+  assert.deepEqual(await look(), []);
 });
 
 test("cli.doctor, configuration.route-targets: a stored route with more targets than a route may have is a warning that names it", async () => {

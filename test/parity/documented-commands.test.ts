@@ -41,7 +41,8 @@ const helpOf = (names: readonly string[]) => {
 /** Each command with those below it, as the help lists them. */
 async function namesBelow(names: readonly string[]): Promise<ReadonlySet<string>> {
   const { stdout } = await helpOf(names);
-  const listed = /^Commands:\n(?<list>(?: {2}.*\n?)+)/mu.exec(stdout)?.groups?.["list"] ?? "";
+  const lists = stdout.matchAll(/^(?:Commands|Use|Inspect|Administer|Operate):\n(?<list>(?: {2}.*\n?)+)/gmu);
+  const listed = [...lists].map(({ groups }) => groups?.["list"] ?? "").join("");
   const found = [...listed.matchAll(/^ {2}([a-z][a-z|-]*)/gmu)].flatMap(([, name]) => name?.split("|") ?? []);
   return new Set(found.filter((name) => name !== "help"));
 }

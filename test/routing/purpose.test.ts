@@ -83,6 +83,31 @@ for (const [name, body, header, source, requested] of [
   });
 }
 
+test("routing.purpose-suggestion: an unknown label that is close to a published one is answered with it, never with one that cannot be used", () => {
+  const messageOf = (body: string): string => {
+    const outcome = resolveAudioPurpose(audioContext(speech, routes), { body, header: null, policy: null });
+    assert(outcome.ok);
+    return outcome.warnings[0]?.message ?? "";
+  };
+  assert.equal(
+    messageOf("meetngs"),
+    "The purpose was not applied (unknown; did you mean `meetings`?); the request used the key's default routing.",
+  );
+  for (const label of ["of", "drafts", "something-else", "m".repeat(200)])
+    assert.equal(
+      messageOf(label),
+      "The purpose was not applied (unknown); the request used the key's default routing.",
+    );
+  const request = {
+    task: "transcribe",
+    fields: {},
+    purpose: { body: "meetngs", header: null, policy: "strict" },
+  } as const;
+  const strict = decideRoute(audioContext(speech, routes), { ...request, audio: null }, () => null);
+  assert(!strict.ok);
+  assert.deepEqual(strict.refusal, { kind: "purpose_unavailable", reason: "unknown", suggestion: "meetings" });
+});
+
 for (const [name, label, reason] of UNUSABLE) {
   test(`routing.purpose-fallback: a ${name} purpose falls back with a warning`, () => {
     const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: label, header: null, policy: null });

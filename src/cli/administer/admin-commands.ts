@@ -5,7 +5,7 @@ import { SCOPES } from "../../contract/scopes.ts";
 import { USAGE_GROUPS } from "../../contract/usage.ts";
 import {
   withAdminOptions,
-  examples,
+  helpFooter,
   jsonOption,
   limitOption,
   outputOption,
@@ -15,7 +15,6 @@ import {
   urlOption,
   yesOption,
 } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import {
   createKey,
   type KeyCreateOptions,
@@ -33,15 +32,14 @@ export function addUsage(program: Command, run: Run): void {
     .command("usage")
     .description("Show usage and cost, by billing class.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay usage",
         "patchbay usage --from 2026-11-01 --group-by day,model",
         "patchbay usage --workspace acme --group-by app,key --csv -o acme.csv",
         "patchbay usage --admin-url http://127.0.0.1:8081 --group-by workspace --json",
       ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(new Option("--workspace <workspace>", "Workspace to administer, by slug or id."))
     .addOption(
       new Option("--admin-url <url>", "Address of the admin listener: usage of all workspaces, for operators."),
@@ -66,23 +64,40 @@ export function addKeys(program: Command, run: Run): void {
     .command("keys")
     .description("Create, list, rotate and revoke a workspace's API keys.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay keys create --app notes --name notes-prod",
         "NOTES_KEY=$(patchbay keys create --app notes --scope transcribe --mode test)",
         "patchbay keys list --state active",
         "patchbay keys rotate key_01m7xvdv3gfy48mypwbq45tkm4 --overlap 86400",
         "patchbay keys revoke key_01m7xvdv3gfy48mypwbq45tkm4 --yes",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  withAdminOptions(keys.command("list").alias("ls").description("List keys, newest first, without their secrets."))
+    );
+  withAdminOptions(
+    keys
+      .command("list")
+      .addHelpText("after", helpFooter("patchbay keys list --state active", "patchbay keys list --app notes --json"))
+      .alias("ls")
+      .description("List keys, newest first, without their secrets."),
+  )
     .addOption(new Option("--app <app>", "Filter by app, by slug or id."))
     .addOption(new Option("--role <role>", "Filter by role.").choices(ROLES))
     .addOption(new Option("--state <state>", "Filter by state.").choices(["active", "expired", "revoked"]))
     .addOption(limitOption())
     .action((options: KeyListOptions) => run.interruptibly(() => listKeys(options, run.terminal, run.signal)));
-  withAdminOptions(keys.command("create").description("Create a key. It is printed once, alone on stdout."))
+  withAdminOptions(
+    keys
+      .command("create")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay keys create --app notes --name notes-prod",
+          "NOTES_KEY=$(patchbay keys create --app notes --scope transcribe --mode test)",
+          "patchbay keys create --role admin --name on-call",
+        ),
+      )
+      .description("Create a key. It is printed once, alone on stdout."),
+  )
     .addOption(new Option("--app <app>", "Slug or id of its app. Without it, an administrator key is created."))
     .addOption(
       new Option("--role <role>", "`admin` can also administer the workspace (default: member).").choices(ROLES),
@@ -108,6 +123,7 @@ export function addKeys(program: Command, run: Run): void {
   withAdminOptions(
     keys
       .command("rotate")
+      .addHelpText("after", helpFooter("patchbay keys rotate key_01m7xvdv3gfy48mypwbq45tkm4 --overlap 86400"))
       .description("Create a key that replaces another. It is printed once, alone on stdout.")
       .argument("<id>", "The old key's id."),
   )
@@ -122,6 +138,13 @@ export function addKeys(program: Command, run: Run): void {
   withAdminOptions(
     keys
       .command("revoke")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay keys revoke key_01m7xvdv3gfy48mypwbq45tkm4",
+          "patchbay keys revoke key_01m7xvdv3gfy48mypwbq45tkm4 --yes",
+        ),
+      )
       .description("Revoke a key. It is rejected everywhere within 5 s.")
       .argument("<id>", "The key's id."),
   )

@@ -2,8 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ENDPOINT_METHODS, type EndpointMethod } from "../../contract/endpoints/endpoint.ts";
 import { type ApiOptions, callApi } from "./api.ts";
-import { examples, idempotencyKeyOption, outputOption, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { helpFooter, idempotencyKeyOption, outputOption, type Run } from "../command-kit.ts";
 import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "../gateway-url.ts";
 
 export function addApi(program: Command, run: Run): void {
@@ -15,8 +14,8 @@ export function addApi(program: Command, run: Run): void {
     .argument("<method>", ENDPOINT_METHODS.join(", "), parseMethod)
     .argument("<path>", "The path with its query, such as /v1/me.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay api GET /v1/me",
         "patchbay api GET /admin/v1/workspaces",
         `patchbay api POST /admin/v1/workspaces --data '{"slug":"acme"}'`,
@@ -24,7 +23,6 @@ export function addApi(program: Command, run: Run): void {
         "patchbay api PUT /admin/v1/connections/dg --data @dg.json --if-match '*'",
       ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(new Option("-d, --data <json>", "The body: JSON, @FILE, or `-` for stdin."))
     .addOption(new Option("--if-match <etag>", "ETag of the version to change; * for any version."))
     .addOption(idempotencyKeyOption())

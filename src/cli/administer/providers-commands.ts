@@ -7,13 +7,12 @@ import {
   adminKeyOption,
   withAdminOptions,
   adminUrlOption,
-  examples,
+  helpFooter,
   jsonOption,
   limitOption,
   type Run,
   urlOption,
 } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import { type PauseOptions, pauseProvider, type ResumeOptions, resumeProvider } from "./pauses.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "../inspect/provider-health.ts";
 import { type RetirementOptions, showRetirements } from "../inspect/retirements.ts";
@@ -31,8 +30,8 @@ export function addProviders(program: Command, run: Run): void {
     .command("providers")
     .description("List models and the health of provider accounts; add, test and pause accounts.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
         "patchbay providers models --all",
@@ -44,8 +43,7 @@ export function addProviders(program: Command, run: Run): void {
         'patchbay providers pause dg --model nova-3 --for 2h --reason "announced outage"',
         "patchbay providers resume dg",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+    );
   const withFilters = (command: Command): Command =>
     withAdminOptions(command)
       .addOption(new Option("--capability <capability>", "Filter by capability.").choices(CAPABILITIES))
@@ -54,6 +52,10 @@ export function addProviders(program: Command, run: Run): void {
   withFilters(
     providers
       .command("models")
+      .addHelpText(
+        "after",
+        helpFooter("patchbay providers models", "patchbay providers models --all --provider deepgram"),
+      )
       .description(
         "Show the status of each model: when it was verified, when it ends, by which source, and what replaces it.",
       ),
@@ -61,10 +63,59 @@ export function addProviders(program: Command, run: Run): void {
     run.interruptibly(() => listModelLives(options, run.terminal, run.signal)),
   );
   withFilters(
-    providers.command("list").alias("ls").description("List the models that routes of a workspace can currently name."),
+    providers
+      .command("list")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay providers list",
+          "patchbay providers list --all --capability audio_input --workspace acme",
+        ),
+      )
+      .alias("ls")
+      .description("List the models that routes of a workspace can currently name."),
   ).action((options: ProviderListOptions) => run.interruptibly(() => listProviders(options, run.terminal, run.signal)));
+  addAccounts(providers, run);
+  addRetirements(providers, run);
+  addPausing(providers, run);
+  providers
+    .command("check")
+    .addHelpText("after", helpFooter("patchbay providers check", "patchbay providers check --json"))
+    .description(
+      "Show accounts, their credentials and models that are unavailable after failures (operators only). Exit code 7 if there is one or a credential is missing. No provider is called.",
+    )
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: ProviderCheckOptions) =>
+      run.interruptibly(() => checkProviders(options, run.terminal, run.signal)),
+    );
+  providers
+    .command("health")
+    .addHelpText("after", helpFooter("patchbay providers health", "patchbay providers health --minutes 60"))
+    .description(
+      "Show calls, success rate, durations and failures of each model across all processes, and the last errors (operators only).",
+    )
+    .addOption(new Option("--minutes <n>", "Period in minutes, at most 1440 (default: 15)."))
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: ProviderHealthOptions) =>
+      run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
+    );
+}
+
+/** Commands for provider accounts. */
+function addAccounts(providers: Command, run: Run): void {
   providers
     .command("add")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
+        "patchbay providers add own --kind openai --credential - --workspace acme < openai-key.txt",
+      ),
+    )
     .description("Connect a provider account, shared (as the operator) or of one workspace. No provider is called.")
     .argument("<id>", "Name that routes use for it.")
     .addOption(new Option("--kind <kind>", "The provider.").choices(PROVIDER_KINDS).makeOptionMandatory())
@@ -81,6 +132,10 @@ export function addProviders(program: Command, run: Run): void {
     );
   providers
     .command("test")
+    .addHelpText(
+      "after",
+      helpFooter("patchbay providers test dg", "patchbay providers test own --workspace acme --json"),
+    )
     .description(
       "Test an account with a free request: is the credential accepted, and which models are listed? Exit code 7 if the test fails.",
     )
@@ -93,36 +148,15 @@ export function addProviders(program: Command, run: Run): void {
     .action((id: string, options: ProviderTestOptions) =>
       run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
     );
-  addRetirements(providers, run);
-  addPausing(providers, run);
-  providers
-    .command("check")
-    .description(
-      "Show accounts, their credentials and models that are unavailable after failures (operators only). Exit code 7 if there is one or a credential is missing. No provider is called.",
-    )
-    .addOption(adminUrlOption())
-    .addOption(jsonOption())
-    .addOption(adminKeyOption())
-    .action((options: ProviderCheckOptions) =>
-      run.interruptibly(() => checkProviders(options, run.terminal, run.signal)),
-    );
-  providers
-    .command("health")
-    .description(
-      "Show calls, success rate, durations and failures of each model across all processes, and the last errors (operators only).",
-    )
-    .addOption(new Option("--minutes <n>", "Period in minutes, at most 1440 (default: 15)."))
-    .addOption(adminUrlOption())
-    .addOption(jsonOption())
-    .addOption(adminKeyOption())
-    .action((options: ProviderHealthOptions) =>
-      run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
-    );
 }
 
 function addRetirements(providers: Command, run: Run): void {
   providers
     .command("retirements")
+    .addHelpText(
+      "after",
+      helpFooter("patchbay providers retirements", "patchbay providers retirements --within 90 --workspace acme"),
+    )
     .description(
       "Show what routes lose when providers end models, by feature, and which target would keep it. Nothing is changed.",
     )
@@ -153,6 +187,13 @@ function addPausing(providers: Command, run: Run): void {
   placed(
     providers
       .command("pause")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay providers pause dg --for 30m",
+          'patchbay providers pause dg --model nova-3 --for 2h --reason "announced outage"',
+        ),
+      )
       .description(
         "Pause an account, or one of its models, for a limited time. Other targets serve requests; jobs without one wait.",
       ),
@@ -165,6 +206,7 @@ function addPausing(providers: Command, run: Run): void {
   placed(
     providers
       .command("resume")
+      .addHelpText("after", helpFooter("patchbay providers resume dg", "patchbay providers resume dg --model nova-3"))
       .description("Resume an account, or one of its models: end its pauses and close its circuit."),
   ).action((id: string, options: ResumeOptions) =>
     run.interruptibly(() => resumeProvider(id, options, run.terminal, run.signal)),

@@ -1,8 +1,7 @@
 // Declares `patchbay purposes …`: its subcommands, options and help.
 import { type Command, Option } from "commander";
 import { PROFILES } from "../../contract/features.ts";
-import { withConnectionOptions, examples, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { withConnectionOptions, helpFooter, type Run } from "../command-kit.ts";
 import { listPurposes, type PurposeOptions, testPurpose, type PurposeTestOptions } from "./purposes.ts";
 
 export function addPurposes(program: Command, run: Run): void {
@@ -10,21 +9,32 @@ export function addPurposes(program: Command, run: Run): void {
     .command("purposes")
     .description("List the purposes that an app may send, and test one.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay purposes list",
         "patchbay purposes test meetings",
         "patchbay purposes test meetings hearing.mp3 --purpose-policy strict --json",
         "patchbay purposes test drafts --chat",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+    );
   withConnectionOptions(
-    purposes.command("list").alias("ls").description("List the purposes of the key's routes."),
+    purposes
+      .command("list")
+      .addHelpText("after", helpFooter("patchbay purposes list", "patchbay purposes list --json"))
+      .alias("ls")
+      .description("List the purposes of the key's routes."),
   ).action((options: PurposeOptions) => run.interruptibly(() => listPurposes(options, run.terminal, run.signal)));
   withConnectionOptions(
     purposes
       .command("test")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay purposes test meetings",
+          "patchbay purposes test meetings hearing.mp3 --purpose-policy strict --json",
+          "patchbay purposes test drafts --chat",
+        ),
+      )
       .description(
         "Dry-run a request with this purpose without calling a provider. Exit code 7 if the purpose would not be applied.",
       )

@@ -1,10 +1,12 @@
 // `patchbay purposes list|test`: the labels that an app may send, and where one would be routed [cli.purposes].
 import { keyDescription, type PublishedPurpose } from "../../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../../contract/transcription-envelope.ts";
+import { suggest } from "../../lib/text/suggest.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, readDocument, parseReply } from "../gateway-session.ts";
 import { printList } from "../print-list.ts";
 import { formatFields, printJson } from "../print.ts";
+import { roundUsd } from "../round-usd.ts";
 import { sendAudio } from "../use/send-audio.ts";
 import { CliError, type Terminal, write } from "../terminal.ts";
 
@@ -47,18 +49,35 @@ export async function testPurpose(
   const decision = parseReply(routingDecision, document, "routing decision");
   if (options.json !== true) await write(terminal.stdout, describe(decision));
   const { outcome, purpose: applied } = decision;
+  if (outcome.code === null && applied.svc_applied_purpose === purpose)
+    return options.json === true ? printJson(terminal, document) : undefined;
+  const hints = [
+    ...(await suggestionFor(purpose, options, terminal, signal)),
+    "list the labels: patchbay purposes list",
+  ];
   if (outcome.code !== null)
     throw new CliError(exitCodeOf(outcome.code, outcome.status), `A request would be rejected: ${outcome.code}.`, {
-      hints: ["list the labels: patchbay purposes list"],
+      hints,
       document,
     });
-  if (applied.svc_applied_purpose !== purpose)
-    throw new CliError(
-      exitCodeOf("audio_purpose_unavailable", 503),
-      `A request would not use the requested purpose: ${applied.svc_applied_purpose === null ? "no purpose" : `the purpose ${applied.svc_applied_purpose}`} would be applied.`,
-      { hints: ["list the labels: patchbay purposes list"], document },
-    );
-  if (options.json === true) await printJson(terminal, document);
+  throw new CliError(
+    exitCodeOf("audio_purpose_unavailable", 503),
+    `A request would not use the requested purpose: ${applied.svc_applied_purpose === null ? "no purpose" : `the purpose ${applied.svc_applied_purpose}`} would be applied.`,
+    { hints, document },
+  );
+}
+
+/** A label of the key that is close to a mistyped one. */
+async function suggestionFor(
+  purpose: string,
+  options: PurposeOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const document = await openSession(options, terminal, signal).document("/v1/me");
+  const labels = parseReply(keyDescription, document, "description of a key").purposes.map((each) => each.purpose);
+  const found = labels.includes(purpose) ? undefined : suggest(purpose, labels);
+  return found === undefined ? [] : [`did you mean ${found}?`];
 }
 
 type Ask = (
@@ -109,7 +128,7 @@ function describe({ outcome, purpose, candidates, estimated_cost_usd: cost, audi
     ...candidates.map((candidate) => ["target", describeCandidate(candidate)] as const),
     ["outcome", outcome.code === null ? `target ${outcome.position ?? "?"} would serve` : `refused: ${outcome.code}`],
     ["audio", seconds === null ? null : `${seconds} s`],
-    ["estimate", cost === null ? null : `${cost} USD`],
+    ["estimate", cost === null ? null : `${roundUsd(cost)} USD`],
   ]);
 }
 

@@ -1,8 +1,7 @@
 // Declares the command `patchbay simulate`: its options and help.
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { SIMULATED_DROPS, SIMULATED_PROVIDERS } from "../../contract/admin/sandbox-faults.ts";
-import { adminKeyOption, adminUrlOption, examples, jsonOption, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { adminKeyOption, adminUrlOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import { FAULT_NAMES, simulate, type SimulateOptions } from "./simulate.ts";
 import { parseCount } from "../use/transcription-options.ts";
 
@@ -17,8 +16,8 @@ export function addSimulate(program: Command, run: Run): void {
       ),
     )
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay simulate 429 --times 1",
         "patchbay simulate slow --seconds 20 --provider deepgram",
         "patchbay simulate timeout --provider openai",
@@ -27,7 +26,6 @@ export function addSimulate(program: Command, run: Run): void {
         "patchbay simulate off",
       ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(
       new Option("--provider <provider>", "Filter by provider with the simulated wire format.").choices(
         SIMULATED_PROVIDERS.options,

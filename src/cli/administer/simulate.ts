@@ -47,9 +47,30 @@ export async function simulate(
   if (options.json === true) return printJson(terminal, now);
   if (now.faults.length === 0) return printLine(terminal, "No faults are active.");
   await write(terminal.stdout, table(["FAULT", "PROVIDER", "MODEL", "CALLS LEFT"], now.faults.map(cells)));
-  await printLine(terminal, "next: patchbay transcribe --sample, then patchbay requests show with its request id");
+  await printLine(terminal, `next: ${nextCommand(newFault)}`);
+  await printLine(terminal, "then: patchbay requests show ID, with the request id that it prints");
   await printLine(terminal, "remove it: patchbay simulate off");
 }
+
+/** A request that meets the fault, with the key of an app. */
+function nextCommand(fault: SandboxFault | null): string {
+  const feature = fault?.failure.kind === "drop" ? fault.failure.feature : null;
+  if (feature === "tool_calls") return 'patchbay chat "Hello" --tools tools.json';
+  if (feature === "response_format") return 'patchbay chat "Hello" --response-format json_object';
+  if (fault?.provider === "anthropic") return 'patchbay chat "Hello"';
+  return `patchbay transcribe --sample${feature === null ? "" : ` ${OPTIONS[feature]}`}`;
+}
+
+/** Without its feature, a request does not meet a fault that drops it. */
+const OPTIONS = {
+  diarization: "--diarization",
+  "timestamps.word": "--timestamps word",
+  "timestamps.segment": "--timestamps segment",
+  multichannel: "--multichannel",
+  redaction: "--redaction pii",
+  keyterms: "--keyterm Patchbay",
+  profanity_filter: "--profanity-filter",
+} as const;
 
 function faultOf(name: string, options: SimulateOptions): SandboxFault {
   const { provider, model, times } = options;

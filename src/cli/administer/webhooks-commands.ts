@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../../contract/webhook.ts";
 import {
   withAdminOptions,
-  examples,
+  helpFooter,
   jsonOption,
   limitOption,
   parseSeconds,
@@ -11,7 +11,6 @@ import {
   type Run,
   yesOption,
 } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
 import type { AdminOptions } from "./keys.ts";
 import { verifyDelivery, type VerifyOptions } from "./verify-webhook.ts";
 import {
@@ -32,19 +31,22 @@ export function addWebhooks(program: Command, run: Run): void {
     .command("webhooks")
     .description("Set up a workspace's webhook, list and redeliver events, verify signatures.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "SECRET=$(patchbay webhooks set https://hooks.acme.example/patchbay)",
         "patchbay webhooks test",
         "patchbay webhooks list --status failed",
         "patchbay webhooks redeliver --failed --from 2026-11-20T00:00:00Z",
         "patchbay webhooks verify -H 'X-SVC-Webhook-Ts: 1795176001' -H 'X-SVC-Webhook-Signature: 4471cd8a…' < body",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+    );
   addSettings(webhooks, run);
   withAdminOptions(
-    webhooks.command("list").alias("ls").description("List deliveries of the last seven days, newest first."),
+    webhooks
+      .command("list")
+      .addHelpText("after", helpFooter("patchbay webhooks list", "patchbay webhooks list --status failed --limit 50"))
+      .alias("ls")
+      .description("List deliveries of the last seven days, newest first."),
   )
     .addOption(new Option("--status <status>", "Filter by state.").choices(DELIVERY_STATES))
     .addOption(limitOption())
@@ -54,11 +56,19 @@ export function addWebhooks(program: Command, run: Run): void {
   withAdminOptions(
     webhooks
       .command("test")
+      .addHelpText("after", helpFooter("patchbay webhooks test"))
       .description("Send a signed test delivery now. Exit code 7 if the receiver does not accept it."),
   ).action((options: AdminOptions) => run.interruptibly(() => testWebhook(options, run.terminal, run.signal)));
   withAdminOptions(
     webhooks
       .command("redeliver")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay webhooks redeliver whd_01m7xvdv3gfy48mypwbq45tkm4",
+          "patchbay webhooks redeliver --failed --from 2026-11-20T00:00:00Z",
+        ),
+      )
       .alias("resend")
       .description("Redeliver events under the same ids.")
       .argument("[id...]", "The deliveries' ids."),
@@ -70,6 +80,12 @@ export function addWebhooks(program: Command, run: Run): void {
     );
   webhooks
     .command("verify")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "patchbay webhooks verify body -H 'X-SVC-Webhook-Ts: 1795176001' -H 'X-SVC-Webhook-Signature: 4471cd8a…'",
+      ),
+    )
     .description("Verify the signature of a delivery offline. Exit code 1 if it is invalid.")
     .argument("[file]", "The body, byte for byte (default: stdin).")
     .addOption(repeatableOption("-H, --header <header>", "A header as received, `Name: value`."))
@@ -86,12 +102,22 @@ export function addWebhooks(program: Command, run: Run): void {
 }
 
 function addSettings(webhooks: Command, run: Run): void {
-  withAdminOptions(webhooks.command("show").description("Print the receiver and its state.")).action(
-    (options: AdminOptions) => run.interruptibly(() => showWebhook(options, run.terminal, run.signal)),
-  );
+  withAdminOptions(
+    webhooks
+      .command("show")
+      .addHelpText("after", helpFooter("patchbay webhooks show", "patchbay webhooks show --workspace acme --json"))
+      .description("Print the receiver and its state."),
+  ).action((options: AdminOptions) => run.interruptibly(() => showWebhook(options, run.terminal, run.signal)));
   withAdminOptions(
     webhooks
       .command("set")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "SECRET=$(patchbay webhooks set https://hooks.acme.example/patchbay)",
+          "patchbay webhooks set https://hooks.acme.example/patchbay --rotate-secret",
+        ),
+      )
       .description("Set the receiver. A new signing secret is printed once, alone on stdout.")
       .argument("<url>", "URL of the receiver: https, public address."),
   )
@@ -101,7 +127,12 @@ function addSettings(webhooks: Command, run: Run): void {
     .action((url: string, options: WebhookSetOptions) =>
       run.interruptibly(() => setWebhook(url, options, run.terminal, run.signal)),
     );
-  withAdminOptions(webhooks.command("remove").description("Remove the webhook. Pending deliveries are dropped."))
+  withAdminOptions(
+    webhooks
+      .command("remove")
+      .addHelpText("after", helpFooter("patchbay webhooks remove", "patchbay webhooks remove --workspace acme --yes"))
+      .description("Remove the webhook. Pending deliveries are dropped."),
+  )
     .addOption(yesOption())
     .action((options: WebhookRemoveOptions) =>
       run.interruptibly(() => removeWebhook(options, run.terminal, run.signal)),

@@ -1,6 +1,7 @@
 // Prints budgets for people [cli.usage]: a bar for each limit, the amount spent, and the forecast.
 import type { SpentBudget } from "../../contract/usage.ts";
 import { formatFields } from "../print.ts";
+import { roundUsd } from "../round-usd.ts";
 
 /** An app's own budget, or with `app` a budget of one of the workspace's apps. */
 type Shown = SpentBudget & { readonly app?: string };
@@ -15,7 +16,8 @@ interface Limit {
 
 const BAR_WIDTH = 20;
 
-export function budgetLines(budgets: readonly Shown[]): string {
+/** `names`: of apps, by id. */
+export function budgetLines(budgets: readonly Shown[], names: ReadonlyMap<string, string> = new Map()): string {
   return formatFields(
     budgets.flatMap((budget) => {
       const limits = limitsOf(budget);
@@ -23,14 +25,14 @@ export function budgetLines(budgets: readonly Shown[]): string {
       const first = Math.max(...limits.map(({ atEnd, limit }) => partOf(atEnd ?? 0, limit)));
       return limits.map((limit) => {
         const isFirst = partOf(limit.atEnd ?? 0, limit.limit) === first;
-        return [nameOf(budget), lineOf(budget, limit, isFirst)] as const;
+        return [nameOf(budget, names), lineOf(budget, limit, isFirst)] as const;
       });
     }),
   );
 }
 
-function nameOf({ app, period }: Shown): string {
-  return app === undefined ? `budget (${period})` : `budget (${period}) of ${app}`;
+function nameOf({ app, period }: Shown, names: ReadonlyMap<string, string>): string {
+  return app === undefined ? `budget (${period})` : `budget (${period}) of ${names.get(app) ?? app}`;
 }
 
 function lineOf(budget: Shown, { unit, spent, limit, atEnd }: Limit, isFirst: boolean): string {
@@ -38,7 +40,7 @@ function lineOf(budget: Shown, { unit, spent, limit, atEnd }: Limit, isFirst: bo
   const { resets_at: end, forecast, soft_limit: soft } = budget;
   const met = isFirst ? (forecast?.limit_reached_at ?? null) : null;
   return [
-    `${bar(part)} ${percent(part, 0)} ${spent} of ${limit} ${unit}`,
+    `${bar(part)} ${percent(part, 0)} ${rounded(spent)} of ${limit} ${unit}`,
     ...(atEnd === null || end === null ? [] : [`forecast: ${roughly(atEnd)} by ${minute(end)}`]),
     ...(met === null ? [] : [`limit will be reached ${minute(met)}`]),
     ...(soft !== null && part >= soft ? [`soft limit of ${percent(soft, 1)} reached`] : []),
@@ -57,6 +59,11 @@ function limitsOf(budget: Shown): readonly Limit[] {
   );
 }
 
+/** Money is text. */
+function rounded(amount: string | number): string {
+  return typeof amount === "number" ? String(amount) : roundUsd(amount);
+}
+
 /** The spent part of a limit of zero is 0. */
 function partOf(amount: string | number, limit: string | number): number {
   return Number(limit) === 0 ? 0 : Number(amount) / Number(limit);
@@ -73,11 +80,11 @@ function percent(part: number, places: 0 | 1): string {
   return `${Math.floor(part * 100 * scale + 1e-9) / scale} %`;
 }
 
-/** Precise to a cent or a second, since a forecast is no better; below one dollar all digits are shown. */
+/** Precise to a cent or a second, since a forecast is no better; below one dollar as other amounts. */
 function roughly(atEnd: string | number): string {
   if (typeof atEnd === "number") return String(Math.round(atEnd));
   const [whole = "0", fraction = ""] = atEnd.split(".");
-  return whole === "0" ? atEnd : `${whole}.${fraction.slice(0, 2)}`;
+  return whole === "0" ? roundUsd(atEnd) : `${whole}.${fraction.slice(0, 2)}`;
 }
 
 function minute(time: string): string {

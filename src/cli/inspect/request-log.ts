@@ -3,8 +3,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../../contract/admin/request-list.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openSession, type PlaceOptions, type Session, workspacePath } from "../gateway-session.ts";
+import { openSession, ownWorkspace, type PlaceOptions, type Session, workspacePath } from "../gateway-session.ts";
 import { type ListRequest, readList, readPages, USUAL_LINES } from "../print-list.ts";
+import { roundUsd } from "../round-usd.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 
 /** On the admin listener: requests of every workspace. */
@@ -28,14 +29,39 @@ const MAX_REMEMBERED = 20_000;
 
 interface OpenedLog {
   readonly session: Session;
+  /** Slug or id. Null: all workspaces. */
+  readonly workspace: string | null;
   readonly log: ListRequest<ListedRequestView>;
 }
 
 /** Prints page by page: the first lines appear before the last are fetched. */
 export async function listRequests(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const { session, log } = await openLog(options, terminal, signal);
-  for await (const { data } of readPages(session, log, options.limit))
-    for (const request of data) await print(request, options, terminal);
+  const openedLog = await openLog(options, terminal, signal);
+  let count = 0;
+  for await (const { data } of readPages(openedLog.session, openedLog.log, options.limit))
+    for (const request of data) {
+      count += 1;
+      await print(request, options, terminal);
+    }
+  if (count === 0) await reportNothing(openedLog, options, terminal);
+}
+
+/** The operator's key belongs to a workspace without apps, so its own log is empty. */
+async function reportNothing(
+  { workspace }: OpenedLog,
+  { adminUrl, workspace: named }: RequestLogOptions,
+  terminal: Terminal,
+): Promise<void> {
+  await printLine(
+    terminal,
+    workspace === null ? "No matching requests." : `No matching requests in the workspace ${workspace}.`,
+  );
+  await printLine(terminal, "A request is listed 5 s after its end at the latest.");
+  if (adminUrl === undefined && named === undefined)
+    await printLine(
+      terminal,
+      "This is the workspace of the key. Another one: --workspace WORKSPACE; all, with the operator's key: --admin-url URL",
+    );
 }
 
 /** Prints the latest records, then each new one, until interrupted. */
@@ -89,9 +115,10 @@ async function openLog(options: RequestLogOptions, terminal: Terminal, signal: A
     signal,
     "operator",
   );
-  const path = adminUrl === undefined ? `${await workspacePath(session, workspace)}/requests` : "/admin/v1/requests";
+  const own = adminUrl === undefined ? (workspace ?? (await ownWorkspace(session))) : null;
+  const path = own === null ? "/admin/v1/requests" : `${await workspacePath(session, own)}/requests`;
   const query = { from, to, app, key, outcome, code, ...(adminUrl === undefined ? {} : { workspace }) };
-  return { session, log: { path, query, item: listedRequest, what: "list of requests" } };
+  return { session, workspace: own, log: { path, query, item: listedRequest, what: "list of requests" } };
 }
 
 async function print(request: ListedRequestView, options: RequestLogOptions, terminal: Terminal): Promise<void> {
@@ -116,6 +143,6 @@ function line(request: ListedRequestView): string {
     ...(calls.length === 0 ? [] : [calls.join(", ")]),
     ...(seconds === null ? [] : [`${seconds} s audio`]),
     `${request.duration_seconds} s`,
-    `${request.charge_usd} USD`,
+    `${roundUsd(request.charge_usd)} USD`,
   ].join("  ");
 }

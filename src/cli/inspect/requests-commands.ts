@@ -1,7 +1,7 @@
 // Declares `patchbay requests show|list|tail`: the subcommands, their options and help.
 import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../../contract/admin/request-list.ts";
-import { adminKeyOption, examples, limitOption, type Run, urlOption, workspaceOption } from "../command-kit.ts";
+import { adminKeyOption, helpFooter, limitOption, type Run, urlOption, workspaceOption } from "../command-kit.ts";
 import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
 import { type RequestOptions, showRequest } from "./show-request.ts";
 
@@ -10,8 +10,8 @@ export function addRequests(program: Command, run: Run): void {
     .command("requests")
     .description("Inspect the request log and routing decisions.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay requests show req_01m7xvdv3gfy48mypwbq45tkm4",
         "patchbay requests list --outcome failed --limit 50",
         "patchbay requests tail --workspace acme",
@@ -20,6 +20,13 @@ export function addRequests(program: Command, run: Run): void {
     );
   requests
     .command("show")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "patchbay requests show req_01m7xvdv3gfy48mypwbq45tkm4",
+        "patchbay requests show req_01m7xvdv3gfy48mypwbq45tkm4 --admin-url http://127.0.0.1:8081 --json",
+      ),
+    )
     .description("Print the record of a request: its parameters, targets, calls and cost.")
     .argument("<id>", "The X-Request-Id of the response.")
     .addOption(new Option("--json", "Print the whole record as one JSON document."))
@@ -42,15 +49,36 @@ export function addRequests(program: Command, run: Run): void {
       .addOption(new Option("--json", "Print one JSON document per line."))
       .addOption(urlOption())
       .addOption(adminKeyOption());
-  log(requests.command("list").alias("ls").description("List requests, newest first."))
+  log(
+    requests
+      .command("list")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay requests list --workspace acme",
+          "patchbay requests list --admin-url http://127.0.0.1:8081 --outcome failed --limit 50",
+        ),
+      )
+      .alias("ls")
+      .description("List requests, newest first."),
+  )
     .addOption(new Option("--from <time>", "Start time, such as 2027-01-31T00:00:00Z."))
     .addOption(new Option("--to <time>", "End time (exclusive)."))
     .action(async (options: RequestLogOptions) => {
       await run.interruptibly(() => listRequests(options, run.terminal, run.signal));
     });
-  log(requests.command("tail").description("Show the latest requests and follow new ones.")).action(
-    async (options: RequestLogOptions) => {
-      await run.interruptibly(() => tailRequests(options, run.terminal, run.signal));
-    },
-  );
+  log(
+    requests
+      .command("tail")
+      .addHelpText(
+        "after",
+        helpFooter(
+          "patchbay requests tail --workspace acme",
+          "patchbay requests tail --admin-url http://127.0.0.1:8081 --json",
+        ),
+      )
+      .description("Show the latest requests and follow new ones."),
+  ).action(async (options: RequestLogOptions) => {
+    await run.interruptibly(() => tailRequests(options, run.terminal, run.signal));
+  });
 }

@@ -1,8 +1,7 @@
 // Declares `patchbay route explain`, which shows where a request would be routed and why [cli.route-explain]: its options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AUDIO_FORMATS, type AudioFormat } from "../../contract/audio-formats.ts";
-import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { configOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import type { PlaceOptions } from "../gateway-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { addFieldOptions, fieldsOf } from "../use/transcription-options.ts";
@@ -39,6 +38,13 @@ export type ExplainRoute = (
 export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute): void {
   const command = program
     .command("route")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "patchbay route explain call.mp3 --app acme/notes --diarization",
+        "patchbay route explain --request req_01m7xvdv3gfy48mypwbq45tkm4",
+      ),
+    )
     .description("Explain where requests are routed.")
     .command("explain")
     .description(
@@ -46,8 +52,8 @@ export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute)
     )
     .argument("[file]", "The recording. Without it, the options describe the recording.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay route explain call.mp3 --app acme/notes --diarization",
         "patchbay route explain --key key_01m7xvdv3gfy48mypwbq45tkm4 --seconds 5400 --language pt-BR",
         "patchbay route explain --chat request.json --app acme/notes",
@@ -56,7 +62,6 @@ export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute)
         "patchbay route explain --request req_01m7xvdv3gfy48mypwbq45tkm4",
       ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(new Option("--app <app>", "App of the request: an id, workspace/app, or a slug with --workspace."))
     .addOption(new Option("--key <id>", "API key of the request, by id."))
     .addOption(

@@ -6,8 +6,12 @@ import {
   type RecordedCandidateView,
   type RequestRecordView,
 } from "../../contract/requests.ts";
+import { EXIT } from "../exit-codes.ts";
 import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
-import { type Terminal, stripControlCharacters, write } from "../terminal.ts";
+import { endpointUrl } from "../gateway-url.ts";
+import { roundUsd } from "../round-usd.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
+import { appNames, keyName, type NameSource, workspaceNames } from "./owner-names.ts";
 
 export interface RequestOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -20,29 +24,75 @@ export async function showRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const { session, place } = openPlace(options, terminal, signal);
-  const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
+  const document = await session
+    .document(`${place}/requests/${encodeURIComponent(id)}`)
+    .catch((error: unknown) => rejectWithKey(error, place));
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify(document)}\n`);
     return;
   }
   const record = parseReply(requestRecord, document, "record");
-  await write(terminal.stdout, stripControlCharacters(`${lines(record).join("\n")}\n`));
+  const owner = await ownerOf(record, { session, isOperator: options.adminUrl !== undefined });
+  const consoleUrl = consoleLink(session.gateway, record.id, options);
+  await write(terminal.stdout, stripControlCharacters(`${lines(record, owner, consoleUrl).join("\n")}\n`));
+  if (place === "/v1" && record.candidates.some(({ provider }) => provider === undefined))
+    await printLine(
+      terminal,
+      "Names of providers need a key with the scope routing:read, or an administrator's key and --workspace WORKSPACE.",
+    );
 }
 
-function lines(record: RequestRecordView): readonly string[] {
+/** Reports which key shows the record, if this one does not. */
+function rejectWithKey(error: unknown, place: string): never {
+  if (!(error instanceof CliError) || (error.exitCode !== EXIT.notFound && error.exitCode !== EXIT.auth)) throw error;
+  const { exitCode, message, document } = error;
+  const hint =
+    place === "/v1"
+      ? "an app's key shows requests of its app; an administrator's those of its workspace: --workspace WORKSPACE; the operator's all: --admin-url URL"
+      : "an administrator's key shows the requests of its workspace; the operator's all: --admin-url URL";
+  throw new CliError(exitCode, message, { hints: [...error.hints, hint], document });
+}
+
+interface Owner {
+  readonly workspace: string;
+  readonly app: string | null;
+  readonly key: string | null;
+}
+
+/** Null: not shown to this key, or a request without a valid one. */
+async function ownerOf({ workspace, app, key }: RequestRecordView, source: NameSource): Promise<Owner | null> {
+  if (workspace === undefined || workspace === null) return null;
+  const [workspaces, apps, name] = await Promise.all([
+    workspaceNames(source),
+    appNames(source, [workspace]),
+    key == null ? null : keyName(source, workspace, key),
+  ]);
+  const named = (id: string, found: string | null | undefined): string => (found == null ? id : `${found}  ${id}`);
+  return {
+    workspace: named(workspace, workspaces.get(workspace)),
+    app: app == null ? null : named(app, apps.get(app)),
+    key: key == null ? null : named(key, name),
+  };
+}
+
+/** The request's page of the console, which asks for a key with the role admin, on the admin listener for the operator's. */
+function consoleLink(gateway: URL, id: string, { workspace }: RequestOptions): string {
+  const scope = workspace === undefined ? "" : `w/${encodeURIComponent(workspace)}/`;
+  return `${endpointUrl(gateway, "/console")}#/${scope}requests/${encodeURIComponent(id)}`;
+}
+
+function lines(record: RequestRecordView, owner: Owner | null, consoleUrl: string): readonly string[] {
   const { purpose, asked, usage, job } = record;
   return [
     record.summary,
     "",
-    ...(record.workspace === undefined
+    ...(record.workspace === null ? [row("workspace", "none (no valid key)")] : []),
+    ...(owner === null
       ? []
       : [
-          row(
-            "owner",
-            record.workspace === null
-              ? "none (no valid key)"
-              : `${record.workspace}  ${record.app ?? ""}  ${record.key ?? ""}`,
-          ),
+          row("workspace", owner.workspace),
+          ...(owner.app === null ? [] : [row("app", owner.app)]),
+          ...(owner.key === null ? [] : [row("api key", owner.key)]),
         ]),
     row("request", `${record.id}  ${record.created_at}  ${record.endpoint}`),
     row("answer", `${record.status}${record.code === null ? "" : ` ${record.code}`}  ${record.duration_seconds} s`),
@@ -56,12 +106,13 @@ function lines(record: RequestRecordView): readonly string[] {
     row("idempotency", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",
-      `${usage.audio_seconds ?? 0} s audio, ${usage.input_tokens + usage.output_tokens} tokens, ${usage.charge_usd} USD`,
+      `${usage.audio_seconds ?? 0} s audio, ${usage.input_tokens + usage.output_tokens} tokens, ${roundUsd(usage.charge_usd)} USD`,
     ),
     ...(job === null
       ? []
       : [row("job", `${job.id}  ${job.status ?? "gone"}${job.code === null ? "" : `  ${job.code}`}`)]),
     ...(record.provider_deletion === "none" ? [] : [row("deletion", record.provider_deletion)]),
+    row("console", consoleUrl),
   ];
 }
 
@@ -95,9 +146,13 @@ function describeCall(attempt: RecordedAttemptView): string {
     finished_at: finishedAt,
     billing_class: payer,
     charge_usd: usd,
+    provider,
+    model,
   } = attempt;
+  const names = provider === undefined || model === undefined ? [] : [`${provider} ${model}`];
   const seconds = finishedAt === null ? [] : [`${(Date.parse(finishedAt) - Date.parse(startedAt)) / 1000} s`];
-  return [position, outcome ?? "in progress", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
+  const charge = `${usd === null ? "?" : roundUsd(usd)} USD`;
+  return [position, ...names, outcome ?? "in progress", ...seconds, payer, charge].join("  ");
 }
 
 function failureRows({ position, provider_error: error }: RecordedAttemptView): readonly string[] {

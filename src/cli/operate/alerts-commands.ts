@@ -1,7 +1,6 @@
 // Declares `patchbay alerts test|secret`, which work on the configuration of this machine.
 import { type Command, Option } from "commander";
-import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { configOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface AlertsOptions {
@@ -23,12 +22,12 @@ export function addAlerts(program: Command, run: Run, { operations }: { readonly
     .command("alerts")
     .description("Test the destinations of alerts, and print their signing secrets.")
     .addHelpText(
-      "before",
-      examples("patchbay alerts test", "patchbay alerts test --json", "SECRET=$(patchbay alerts secret)"),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+      "after",
+      helpFooter("patchbay alerts test", "patchbay alerts test --json", "SECRET=$(patchbay alerts secret)"),
+    );
   alerts
     .command("test")
+    .addHelpText("after", helpFooter("patchbay alerts test", "patchbay alerts test --json"))
     .description("Send a test alert to each configured destination now. Exit code 7 if one does not accept it.")
     .addOption(configOption())
     .addOption(jsonOption())
@@ -39,6 +38,13 @@ export function addAlerts(program: Command, run: Run, { operations }: { readonly
     );
   alerts
     .command("secret")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "SECRET=$(patchbay alerts secret)",
+        "patchbay alerts secret https://alerts.acme.example/patchbay --workspace acme",
+      ),
+    )
     .description("Print the signing secret of a destination that has none in the configuration.")
     .argument("[url]", "URL of the destination (default: the only one).")
     .addOption(new Option("--workspace <workspace>", "Slug of the workspace that owns the destination."))

@@ -1,6 +1,6 @@
 // `patchbay completion bash|zsh|fish`: prints the command table as a shell script. It is generated, so it always matches `--help`.
 import { Argument, type Command, type Option } from "commander";
-import { examples, type Run } from "../command-kit.ts";
+import { helpFooter, type Run } from "../command-kit.ts";
 import {
   bashScript,
   fishScript,
@@ -18,8 +18,8 @@ export function addCompletion(program: Command, run: Run): void {
     .command("completion")
     .description("Print a shell completion script.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         'eval "$(patchbay completion bash)"',
         "patchbay completion zsh > ~/.zfunc/_patchbay",
         "patchbay completion fish > ~/.config/fish/completions/patchbay.fish",

@@ -5,7 +5,7 @@ import { loadConfiguration } from "../../config/load-configuration.ts";
 import { formatFault } from "../../config/fault.ts";
 import { configSchemaJson } from "../../config/json-schema.ts";
 import { printableConfiguration } from "../../config/print-configuration.ts";
-import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";
+import { configOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
@@ -19,8 +19,8 @@ export function addConfig(program: Command, run: Run): void {
     .command("config")
     .description("Validate or print the configuration, or print its schema.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay config validate",
         "patchbay config print --config patchbay.yaml",
         "patchbay config schema > patchbay.schema.json",
@@ -28,18 +28,24 @@ export function addConfig(program: Command, run: Run): void {
     );
   config
     .command("validate")
+    .addHelpText(
+      "after",
+      helpFooter("patchbay config validate", "patchbay config validate --config /etc/patchbay/patchbay.yaml --json"),
+    )
     .description("Validate the configuration and list all errors. Exit code 9 if there are any.")
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ConfigOptions) => validateConfiguration(options, run.terminal));
   config
     .command("print")
+    .addHelpText("after", helpFooter("patchbay config print", "patchbay config print --config patchbay.yaml --json"))
     .description("Print the effective configuration: with defaults, secrets masked.")
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ConfigOptions) => printConfiguration(options, run.terminal));
   config
     .command("schema")
+    .addHelpText("after", helpFooter("patchbay config schema > patchbay.schema.json"))
     .description("Print the JSON Schema of the file, for editors.")
     .action(() => printSchema(run.terminal));
 }

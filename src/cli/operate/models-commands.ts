@@ -1,7 +1,6 @@
 // `patchbay models list|pull|verify|rm|import`: speech models that run on this machine.
 import { type Command, Option } from "commander";
-import { configOption, examples, jsonOption, type Run, yesOption } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { configOption, helpFooter, jsonOption, type Run, yesOption } from "../command-kit.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface ModelOptions {
@@ -56,18 +55,18 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     .command("models")
     .description("Speech models that run on this machine. Nothing is downloaded unless you ask.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay models list",
         "patchbay models pull",
         "patchbay models pull parakeet-0.6b-v3 --accept-licence",
         "patchbay models verify",
         "patchbay models import /media/usb/models",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+    );
   models
     .command("list")
+    .addHelpText("after", helpFooter("patchbay models list", "patchbay models list --json"))
     .alias("ls")
     .description(
       "List models: installed ones, and those that can be pulled, with size, licence, languages and features.",
@@ -77,6 +76,7 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     .action((options: ModelOptions) => act(() => operation.list(options, run.terminal)));
   models
     .command("pull")
+    .addHelpText("after", helpFooter("patchbay models pull", "patchbay models pull parakeet-0.6b-v3 --accept-licence"))
     .description("Download models after showing their licence. A download that was interrupted continues.")
     .argument("[names...]", "Names of `patchbay models list` (default: a small one for English).")
     .addOption(acceptOption())
@@ -88,6 +88,7 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     );
   models
     .command("verify")
+    .addHelpText("after", helpFooter("patchbay models verify", "patchbay models verify parakeet-0.6b-v3"))
     .description("Compare installed models with their sizes and checksums. Exit code 1 if one differs.")
     .argument("[names...]", "Names of installed models (default: all).")
     .addOption(configOption())
@@ -97,6 +98,7 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     );
   models
     .command("rm")
+    .addHelpText("after", helpFooter("patchbay models rm parakeet-0.6b-v3"))
     .description("Remove a model, and what was downloaded of it.")
     .argument("<name>", "Name of an installed model, or of one whose download was interrupted.")
     .addOption(yesOption())
@@ -107,6 +109,13 @@ export function addModels(program: Command, run: Run, { operations }: WithModels
     );
   models
     .command("import")
+    .addHelpText(
+      "after",
+      helpFooter(
+        "patchbay models import /media/usb/models",
+        "patchbay models import parakeet.tar.bz2 --accept-licence",
+      ),
+    )
     .description("Install the models that a directory, an archive or a file contains, with the same checks.")
     .argument("<path>", "A directory, a .tar.bz2, .tar.gz or .tar archive, or a single file.")
     .addOption(acceptOption())

@@ -1,8 +1,7 @@
 // `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: operator commands on an installation on this machine, most of them
 // without a call to a gateway.
 import { type Command, Option } from "commander";
-import { configOption, examples, jsonOption, type Run, yesOption } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { configOption, helpFooter, jsonOption, type Run, yesOption } from "../command-kit.ts";
 import { DEFAULT_ADMIN_URL } from "../gateway-url.ts";
 import { addRoute, type ExplainRoute } from "../inspect/route-commands.ts";
 import type { ModelOperations } from "./models-commands.ts";
@@ -74,7 +73,7 @@ export function addOperations(program: Command, run: Run, { operations }: { read
   program
     .command("apply")
     .description("Apply the objects of the configuration file to running gateways, and print the changes.")
-    .addHelpText("before", examples("patchbay apply", "patchbay apply --dry-run", "patchbay apply --json"))
+    .addHelpText("after", helpFooter("patchbay apply", "patchbay apply --dry-run", "patchbay apply --json"))
     .addOption(configOption())
     .addOption(new Option("--dry-run", "Print the changes without applying them."))
     .addOption(jsonOption())
@@ -84,7 +83,7 @@ export function addOperations(program: Command, run: Run, { operations }: { read
   program
     .command("doctor")
     .description("Check this installation. Each result is ok, warn or fail, with a fix.")
-    .addHelpText("before", examples("patchbay doctor", "patchbay doctor --call", "patchbay doctor --json"))
+    .addHelpText("after", helpFooter("patchbay doctor", "patchbay doctor --call", "patchbay doctor --json"))
     .addOption(configOption())
     .addOption(jsonOption())
     .addOption(new Option("--call", "Also check that provider addresses respond. No credentials are sent."))
@@ -94,7 +93,7 @@ export function addOperations(program: Command, run: Run, { operations }: { read
   program
     .command("down")
     .description("Stop the gateway of this installation (embedded database only).")
-    .addHelpText("before", examples("patchbay down", "patchbay down --purge", "patchbay down --purge --yes --json"))
+    .addHelpText("after", helpFooter("patchbay down", "patchbay down --purge", "patchbay down --purge --yes --json"))
     .addOption(configOption())
     .addOption(new Option("--purge", "Also delete its data. The affected files are listed first."))
     .addOption(yesOption())
@@ -112,10 +111,13 @@ function addConsole(program: Command, run: Run, operations: Operations): void {
     .command("console")
     .description("Print a sign-in link for the operator's console.")
     .addHelpText(
-      "before",
-      examples("patchbay console", "patchbay console --no-key", "patchbay console --url http://127.0.0.1:9081 --json"),
+      "after",
+      helpFooter(
+        "patchbay console",
+        "patchbay console --no-key",
+        "patchbay console --url http://127.0.0.1:9081 --json",
+      ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(configOption())
     .addOption(new Option("--no-key", "Print the address without the key."))
     .addOption(
@@ -146,7 +148,7 @@ function addKept(program: Command, run: Run, operations: Operations): void {
       "Back up an embedded installation (database, objects and secrets) to one file. Stop the gateway first.",
     )
     .argument("<file>", "Target file, or a directory for it.")
-    .addHelpText("before", examples("patchbay backup /backups", "patchbay backup patchbay.tar --no-secrets"))
+    .addHelpText("after", helpFooter("patchbay backup /backups", "patchbay backup patchbay.tar --no-secrets"))
     .addOption(configOption())
     .addOption(new Option("--no-secrets", "Exclude key-pepper, encryption-key and the saved API keys."))
     .addOption(jsonOption())
@@ -157,7 +159,7 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     .command("restore")
     .description("Restore a backup into the data directory, after verifying it completely.")
     .argument("<file>", "A file written by `patchbay backup`.")
-    .addHelpText("before", examples("patchbay restore /backups/patchbay-20261121T030000Z.tar"))
+    .addHelpText("after", helpFooter("patchbay restore /backups/patchbay-20261121T030000Z.tar"))
     .addOption(configOption())
     .addOption(new Option("--force", "Replace the current content of the data directory."))
     .addOption(jsonOption())
@@ -168,8 +170,8 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     .command("migrate-storage")
     .description("Move an embedded installation to an empty PostgreSQL database. Stop the gateway first.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay migrate-storage --to postgres://patchbay:PASSWORD@db.internal/patchbay",
         "patchbay migrate-storage --to - < database-url",
       ),
@@ -187,10 +189,11 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     });
   program
     .command("audit")
+    .addHelpText("after", helpFooter("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
     .description("Verify the integrity of the audit log.")
     .command("verify")
     .description("Verify every entry's hash, each chain, and the last signed checkpoint. Exit code 1 if a check fails.")
-    .addHelpText("before", examples("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
+    .addHelpText("after", helpFooter("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
     .addOption(
       new Option(
         "--workspace <workspace>",
@@ -208,13 +211,14 @@ function addKept(program: Command, run: Run, operations: Operations): void {
 function addSecrets(program: Command, run: Run, operations: Operations): void {
   const secrets = program
     .command("secrets")
+    .addHelpText("after", helpFooter("patchbay secrets rotate", "patchbay secrets replace-pepper --yes"))
     .description("Rotate the encryption keys of stored secrets, or replace the pepper of API keys.");
   secrets
     .command("rotate")
     .description(
       "Rewrap every data key with the first of secrets.encryption_keys, and report what still needs each key. Works online with a server database.",
     )
-    .addHelpText("before", examples("patchbay secrets rotate", "patchbay secrets rotate --json"))
+    .addHelpText("after", helpFooter("patchbay secrets rotate", "patchbay secrets rotate --json"))
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (options: RotateSecretsOptions) => {
@@ -225,7 +229,7 @@ function addSecrets(program: Command, run: Run, operations: Operations): void {
     .description(
       "Adopt the configured pepper for the database. If it differs, all API keys become invalid; those in the file are recreated at the next start.",
     )
-    .addHelpText("before", examples("patchbay secrets replace-pepper", "patchbay secrets replace-pepper --yes --json"))
+    .addHelpText("after", helpFooter("patchbay secrets replace-pepper", "patchbay secrets replace-pepper --yes --json"))
     .addOption(configOption())
     .addOption(yesOption())
     .addOption(jsonOption())

@@ -1,6 +1,6 @@
 // Declares `patchbay up` and `patchbay worker`, which start the processes of an installation: their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { configOption, examples, type Run } from "../command-kit.ts";
+import { configOption, helpFooter, type Run } from "../command-kit.ts";
 import { EXIT } from "../exit-codes.ts";
 import { PROCESS_NUMBER } from "../process-number.ts";
 import { acceptOption, type ModelOperations } from "./models-commands.ts";
@@ -52,8 +52,8 @@ export function addUp(program: Command, run: Run, { up, operations }: UpDependen
     .command("up")
     .description("Start the gateway.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay up",
         "patchbay up --config /etc/patchbay/patchbay.yaml",
         "patchbay up --port 9000 --admin-port 9001",
@@ -113,7 +113,7 @@ export function addWorker(program: Command, run: Run, { work }: Pick<Processes, 
   program
     .command("worker")
     .description("Start a job worker next to gateways on the same PostgreSQL server.")
-    .addHelpText("before", examples("patchbay worker", "patchbay worker --config patchbay.yaml --admin-port 8091"))
+    .addHelpText("after", helpFooter("patchbay worker", "patchbay worker --config patchbay.yaml --admin-port 8091"))
     .addOption(configOption())
     .addOption(
       new Option(

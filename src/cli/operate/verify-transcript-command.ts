@@ -1,7 +1,6 @@
 // Declares `patchbay verify-transcript`, which decodes a recording again and compares the text with a saved answer.
 import { type Command, Option } from "commander";
-import { configOption, examples, jsonOption, type Run } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { configOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface VerifyTranscriptOptions {
@@ -27,8 +26,8 @@ export function addVerifyTranscript(program: Command, run: Run, { operations }: 
     .command("verify-transcript")
     .description("Decode a recording again with the model of a saved answer, and list the differences.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay transcribe call.mp3 --timestamps word --json > call.json",
         "patchbay verify-transcript call.json --audio call.mp3",
       ),
@@ -37,7 +36,6 @@ export function addVerifyTranscript(program: Command, run: Run, { operations }: 
     .addOption(new Option("--audio <file>", "The recording.").makeOptionMandatory())
     .addOption(configOption())
     .addOption(jsonOption())
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .action((file: string, options: VerifyTranscriptOptions) =>
       run.interruptibly(async () => {
         run.exitCode = await operations.verifyTranscript(file, options, run.terminal, run.signal);

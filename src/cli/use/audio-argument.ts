@@ -39,6 +39,10 @@ async function fileAt(path: string): Promise<AudioArgument> {
   const found = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
+  if (found.isDirectory())
+    throw new CliError(EXIT.usage, `${path} is a folder.`, {
+      hints: ["transcribe what it contains: patchbay transcribe FOLDER --out-dir DIRECTORY"],
+    });
   if (!found.isFile()) throw new CliError(EXIT.usage, `${path} is not a file.`);
   return { kind: "file", path, sizeBytes: found.size, name: basename(path), dispose: () => Promise.resolve() };
 }

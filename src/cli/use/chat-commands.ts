@@ -4,14 +4,13 @@ import { chat, type ChatOptions } from "./chat.ts";
 import { addChatOptions } from "./chat-options.ts";
 import {
   apiKeyOption,
-  examples,
+  helpFooter,
   idempotencyKeyOption,
   jsonOption,
   outputOption,
   type Run,
   urlOption,
 } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
 
 export function addChat(program: Command, run: Run): void {
   const command = program
@@ -19,8 +18,8 @@ export function addChat(program: Command, run: Run): void {
     .description("Send a message to a chat model through a running gateway and stream the answer.")
     .argument("[message...]", "The message. `-` is replaced by stdin, which is also read without a message.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         'patchbay chat "Name three uses of a patch bay"',
         'patchbay chat --system "Answer in German" "What is a patch bay?"',
         'patchbay transcribe call.mp3 | patchbay chat "Sum this up in two sentences:" -',
@@ -28,7 +27,6 @@ export function addChat(program: Command, run: Run): void {
         'patchbay chat --image board.png --schema parts.schema.json "Which parts are on it?"',
       ),
     )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
     .addOption(jsonOption())
     .addOption(outputOption())
     .addOption(urlOption())

@@ -1,17 +1,17 @@
 // Declares `patchbay transcribe`, `translate` and `listen`, the commands that call a gateway: their options and help.
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { RESPONSE_FORMATS } from "../../contract/transcription-fields.ts";
 import {
   adminKeyOption,
   apiKeyOption,
-  examples,
+  helpFooter,
   idempotencyKeyOption,
   outputOption,
   type Run,
   urlOption,
   workspaceOption,
 } from "../command-kit.ts";
-import { EXIT_CODE_HELP } from "../exit-codes.ts";
+import { type BatchOptions, isBatch, transcribeFiles } from "./batch/transcribe-files.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 import { transcribe, translate, type TranscribeOptions } from "./transcribe.ts";
 import { addFieldOptions } from "./transcription-options.ts";
@@ -19,22 +19,43 @@ import { addFieldOptions } from "./transcription-options.ts";
 export function addTranscribe(program: Command, run: Run): void {
   const command = program
     .command("transcribe")
-    .description("Transcribe audio with a running gateway.")
+    .description("Transcribe recordings with a running gateway: one to stdout or a file, several into a directory.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay transcribe --sample",
         "patchbay transcribe call.mp3",
         "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
         "patchbay transcribe call.mp3 --keyterm Patchbay --keyterm diarization --json",
         "ffmpeg -i talk.mov -f wav - | patchbay transcribe -",
+        "patchbay transcribe monday/ tuesday/ interview.mp3 --out-dir transcripts --format srt",
+        "patchbay transcribe archive/ --out-dir transcripts --jobs",
       ),
     );
-  addFieldOptions(audioOptions(command, "Transcribe")).action(
-    async (file: string | undefined, options: TranscribeOptions) => {
-      await run.interruptibly(() => transcribe(file, options, run.terminal, run.signal));
-    },
-  );
+  addFieldOptions(
+    batchOptions(
+      audioOptions(command, "Transcribe", ["[file...]", "Audio files, folders, https:// URLs, or `-` for stdin."]),
+    ),
+  ).action(async (files: readonly string[], options: BatchOptions) => {
+    await run.interruptibly(async () => {
+      const [file] = files;
+      if (isBatch(files, options)) await transcribeFiles(files, options, run.terminal, run.signal);
+      else await transcribe(file, options, run.terminal, run.signal);
+    });
+  });
+}
+
+function batchOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--out-dir <directory>", "Write a file for each recording into this directory."))
+    .addOption(new Option("--jobs", "With --out-dir, submit durable jobs instead of requests, and wait for them."))
+    .addOption(new Option("--force", "With --out-dir, transcribe again what has an output, and replace it."))
+    .addOption(
+      new Option(
+        "--concurrency <n>",
+        "With --out-dir, number of files sent at once, at most 64 (default: 4).",
+      ).argParser(parseConcurrency),
+    );
 }
 
 export function addTranslate(program: Command, run: Run): void {
@@ -42,8 +63,8 @@ export function addTranslate(program: Command, run: Run): void {
     .command("translate")
     .description("Translate speech to text with a running gateway (default: into English).")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay translate gespraech.mp3",
         "patchbay translate call.mp3 --to-language de --format vtt -o call.de.vtt",
         "patchbay translate https://media.acme.example/call.mp3 --json",
@@ -56,18 +77,21 @@ export function addTranslate(program: Command, run: Run): void {
   );
 }
 
-function audioOptions(command: Command, verb: string): Command {
-  return sendingOptions(command, verb)
+type ArgumentText = readonly [name: string, description: string];
+
+const ONE_FILE: ArgumentText = ["[file]", "Audio file, an https:// URL, or `-` for stdin."];
+
+function audioOptions(command: Command, verb: string, argument = ONE_FILE): Command {
+  return sendingOptions(command, verb, argument)
     .addOption(new Option("--json", "Print the whole response as one JSON document."))
     .addOption(new Option("--format <format>", "Print the result in this format.").choices(RESPONSE_FORMATS))
     .addOption(outputOption());
 }
 
 /** Options of every command that sends audio. */
-export function sendingOptions(command: Command, verb: string): Command {
+export function sendingOptions(command: Command, verb: string, argument = ONE_FILE): Command {
   return command
-    .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .argument(...argument)
     .addOption(new Option("--sample", `${verb} the bundled sample, a short dialogue.`))
     .addOption(urlOption())
     .addOption(apiKeyOption())
@@ -79,8 +103,8 @@ export function addListen(program: Command, run: Run): void {
     .command("listen")
     .description("Forward a workspace's webhook events to a local receiver.")
     .addHelpText(
-      "before",
-      examples(
+      "after",
+      helpFooter(
         "patchbay listen --forward-to http://localhost:3000/hooks",
         "patchbay listen --forward-to localhost:3000 --workspace acme --api-key $ADMIN_KEY",
       ),
@@ -93,4 +117,10 @@ export function addListen(program: Command, run: Run): void {
     .action(async (options: ListenOptions) => {
       await run.interruptibly(() => listen(options, run.terminal, run.signal));
     });
+}
+
+function parseConcurrency(text: string): number {
+  const count = /^\d{1,2}$/u.test(text) ? Number(text) : 0;
+  if (count < 1 || count > 64) throw new InvalidArgumentError("It must be a number from 1 to 64.");
+  return count;
 }

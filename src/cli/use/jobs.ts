@@ -1,8 +1,8 @@
 // `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings [cli.jobs].
-import { setTimeout as wait } from "node:timers/promises";
-import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../../contract/jobs.ts";
+import { type ExportFormat, type Job, type JobStatus, submittedJob } from "../../contract/jobs.ts";
 import { reportAnswer, reportWarnings, saySimulated } from "./answers.ts";
-import { EXIT, exitCodeOf } from "../exit-codes.ts";
+import { awaitJob, jobPath, jobResult, JOBS_PATH, readableJob, requireTranscript } from "./await-job.ts";
+import { EXIT } from "../exit-codes.ts";
 import {
   type GatewayOptions,
   openSession,
@@ -18,14 +18,6 @@ import { readText } from "../read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 import { formatDocument, requestFields } from "./transcribe.ts";
-
-const JOBS_PATH = "/v1/transcription/jobs";
-/** Older gateways do not return `simulated`. */
-const readableJob = job.extend({ simulated: job.shape.simulated.default(false) });
-/** Longest time that a gateway holds a poll. */
-const HOLD_SECONDS = 60;
-/** Shortest interval between two polls, also while the gateway is unavailable. */
-const PAUSE_MS = 1_000;
 
 export interface JobOptions extends GatewayOptions {
   readonly json?: boolean;
@@ -148,26 +140,11 @@ export async function cancelJob(
 }
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
-  const shows = terminal.stderr.isTTY === true;
-  // The first poll returns at once: it shows the state of the job, or that it does not exist.
-  for (let hold = 0; ; hold = shows ? 2 : HOLD_SECONDS) {
-    const askedAtMs = performance.now();
-    const document = await session
-      .document(`${jobPath(id)}${queryOf({ wait: hold })}`)
-      .catch(async (error: unknown) => {
-        // The gateway was reachable before, so it is expected to become available again with the job.
-        if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
-        await wait(PAUSE_MS, undefined, { signal });
-        return null;
-      });
-    if (document === null) continue;
-    const found = parseReply(readableJob, document, "job");
-    const isOver = found.status !== "queued" && found.status !== "processing";
-    if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : stripControlCharacters(`${stateOf(found)}…`)}`);
-    if (isOver) return found;
-    // A stopping gateway answers polls at once.
-    if (hold > 0) await wait(Math.max(0, askedAtMs + PAUSE_MS - performance.now()), undefined, { signal });
-  }
+  if (terminal.stderr.isTTY !== true) return awaitJob(session, id, signal);
+  return awaitJob(session, id, signal, (found) => {
+    const isRunning = found.status === "queued" || found.status === "processing";
+    terminal.stderr.write(`\r\u001b[K${isRunning ? stripControlCharacters(`${stateOf(found)}…`) : ""}`);
+  });
 }
 
 async function printEnded(
@@ -176,53 +153,21 @@ async function printEnded(
   options: JobResultOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { job_id: id, status, error } = endedJob;
-  if (status !== "succeeded")
-    throw new CliError(
-      EXIT.job,
-      `The job ${status === "failed" ? "failed" : "was cancelled"}.${error === null ? "" : ` ${error.code}: ${error.message}`}`,
-      {
-        hints: [
-          ...(error?.retryable === true ? ["submitting it again may help"] : []),
-          `see why: patchbay jobs get ${id}`,
-        ],
-        document: endedJob,
-      },
-    );
-  if (endedJob.result_expired)
-    throw new CliError(
-      exitCodeOf("NOT_FOUND", 404),
-      `The result was deleted at ${endedJob.expires_at ?? "its time"}.`,
-      {
-        document: endedJob,
-      },
-    );
+  const id = endedJob.job_id;
+  requireTranscript(endedJob);
   const { format } = options;
   if (options.json === true && format === undefined)
     return printResult(terminal, `${JSON.stringify(endedJob, null, 2)}\n`, options.output);
   // A large result that is needed in another format is not downloaded a second time for its warnings.
-  const result = format === undefined ? await resultOf(session, endedJob) : endedJob.result;
+  const result = format === undefined ? await jobResult(session, endedJob) : endedJob.result;
   await reportWarnings(result, terminal);
   if (result === null && endedJob.simulated) await saySimulated(terminal);
   const text = format === undefined ? formatDocument(result, false) : await exported(session, id, format);
   await printResult(terminal, text, options.output);
 }
 
-/** Null: no result, or an expired one. */
-async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
-  if (result !== null || url === null) return result;
-  // Only a path on the gateway itself: the key is sent to no other host.
-  if (!url.startsWith("/v1/"))
-    throw new CliError(EXIT.upstream, "The result's address does not belong to the gateway.");
-  return session.document(url);
-}
-
 async function exported(session: Session, id: string, format: ExportFormat): Promise<string> {
   const response = await session.call(`${jobPath(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
   const text = await readText(response);
   return text.endsWith("\n") ? text : `${text}\n`;
-}
-
-function jobPath(id: string): string {
-  return `${JOBS_PATH}/${encodeURIComponent(id)}`;
 }

@@ -2,7 +2,7 @@
 // help.
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { apiKeyOption, examples, type Run, urlOption } from "../command-kit.ts";
+import { apiKeyOption, helpFooter, type Run, urlOption } from "../command-kit.ts";
 import { gatewayUrl } from "../gateway-url.ts";
 import { mcpGateway, type McpOptions } from "./mcp-gateway.ts";
 import { CliError, printLine } from "../terminal.ts";
@@ -13,8 +13,8 @@ export function addMcp(program: Command, run: Run): void {
     .command("mcp")
     .description("Serve a running gateway as tools to a Model Context Protocol client over stdin and stdout.")
     .addHelpText(
-      "before",
-      examples("patchbay mcp", "patchbay mcp --jobs", "patchbay mcp --url https://speech.acme.example"),
+      "after",
+      helpFooter("patchbay mcp", "patchbay mcp --jobs", "patchbay mcp --url https://speech.acme.example"),
     )
     .addOption(new Option("--jobs", "Also offer tools that submit and cancel jobs."))
     .addOption(urlOption())

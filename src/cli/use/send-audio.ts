@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { type AudioArgument, findAudio } from "./audio-argument.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openSession } from "../gateway-session.ts";
+import type { GatewayRequest } from "../gateway-client.ts";
+import { openSession, type Session } from "../gateway-session.ts";
 import { uploadProgress } from "./progress.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters } from "../terminal.ts";
 import { multipartUpload } from "./upload.ts";
@@ -47,20 +48,19 @@ export async function sendAudio(sending: AudioSending): Promise<Response> {
 }
 
 async function send(sending: AudioSending, audio: AudioArgument): Promise<Response> {
-  const { options, terminal, signal, fields } = sending;
+  const { path, options, terminal, signal, fields } = sending;
   const session = openSession(options, terminal, signal);
   const progress = uploadProgress(terminal, audio.kind === "file" ? audio.sizeBytes : 0, sending.doing);
-  const isRepeatable = !isStreamed(fields);
   // One key for all tries of this command, so that the work is done once.
-  const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
+  const idempotencyKey = isStreamed(fields) ? null : (options.idempotencyKey ?? `cli-${randomUUID()}`);
   try {
-    return await session.call(sending.path, {
-      method: "POST",
-      headers: isRepeatable
-        ? { "idempotency-key": idempotencyKey, accept: "application/json" }
-        : { accept: "text/event-stream, application/json" },
-      isRepeatable,
-      makeBody: () => makeBody(sending, audio, progress.onBytes),
+    return await postAudio(session, {
+      path,
+      audio,
+      fields,
+      options,
+      idempotencyKey,
+      onBytes: progress.onBytes,
       onRetry(message, delaySeconds) {
         progress.clear();
         terminal.stderr.write(`${stripControlCharacters(message)} Trying again in ${delaySeconds} s.\n`);
@@ -68,11 +68,34 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
     });
   } catch (error) {
     progress.clear();
-    if (signal.aborted && isRepeatable) await sayHowToResume(terminal, idempotencyKey);
+    if (signal.aborted && idempotencyKey !== null) await sayHowToResume(terminal, idempotencyKey);
     throw error;
   } finally {
     progress.clear();
   }
+}
+
+export interface AudioPost extends Pick<AudioSending, "path" | "fields" | "options"> {
+  readonly audio: AudioArgument;
+  /** Null for a stream. */
+  readonly idempotencyKey: string | null;
+  readonly onBytes: (sentBytes: number) => void;
+  readonly onRetry: GatewayRequest["onRetry"];
+}
+
+/** Returns the answer with its body unread. */
+export function postAudio(session: Session, post: AudioPost): Promise<Response> {
+  const { path, idempotencyKey, onRetry } = post;
+  return session.call(path, {
+    method: "POST",
+    headers:
+      idempotencyKey === null
+        ? { accept: "text/event-stream, application/json" }
+        : { "idempotency-key": idempotencyKey, accept: "application/json" },
+    isRepeatable: idempotencyKey !== null,
+    makeBody: () => makeBody(post),
+    onRetry,
+  });
 }
 
 /** A dry run answers at once and costs nothing. */
@@ -88,7 +111,7 @@ export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Prom
   );
 }
 
-function makeBody({ fields, options }: AudioSending, audio: AudioArgument, onProgress: (sentBytes: number) => void) {
+function makeBody({ fields, options, audio, onBytes }: AudioPost) {
   const { mediaType, filename } = options;
   if (audio.kind === "url") {
     const hints = {
@@ -107,7 +130,7 @@ function makeBody({ fields, options }: AudioSending, audio: AudioArgument, onPro
     fileName: filename ?? audio.name,
     mediaType: mediaType ?? "application/octet-stream",
   };
-  const upload = multipartUpload(source, fields, onProgress);
+  const upload = multipartUpload(source, fields, onBytes);
   return {
     body: upload.body,
     headers: { "content-type": upload.contentType, "content-length": String(upload.sizeBytes) },

@@ -25,7 +25,7 @@ const TRANSCRIBE: Task = { command: "transcribe", request: "transcription", doin
 const TRANSLATE: Task = { command: "translate", request: "translation", doing: "translating" };
 
 /** Formats with the whole JSON answer as their result; for others it is `content`. */
-const JSON_FORMATS = new Set(["json", "verbose_json", "diarized_json"]);
+export const JSON_FORMATS: ReadonlySet<string> = new Set(["json", "verbose_json", "diarized_json"]);
 
 type Run = (
   argument: string | undefined,

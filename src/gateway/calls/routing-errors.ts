@@ -7,6 +7,7 @@ import type { RetirementView } from "../../contract/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { notOfferedText } from "../../providers/life-status.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";
+import { unusableText } from "../../routing/resolve-purpose.ts";
 import type { Candidate, Missing, Unavailability } from "../../routing/pick-candidates.ts";
 
 export function canSeeNames({ scopes }: Pick<Principal, "scopes">): boolean {
@@ -30,7 +31,7 @@ export function refusalError(
   switch (refusal.kind) {
     case "purpose_unavailable":
       return new GatewayError("audio_purpose_unavailable", {
-        message: `The purpose cannot be used for audio (${refusal.reason}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
+        message: `The purpose cannot be used for audio (${unusableText(refusal)}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
         param: "purpose",
         details: { reason: refusal.reason },
       });

@@ -9,6 +9,7 @@ import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { ListedModel, ModelList } from "../../contract/chat/openai-compatible.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
+import { suggest } from "../../lib/text/suggest.ts";
 import { listedModels } from "../compatible/listed-models.ts";
 import { modelOfPurpose } from "../compatible/model-purpose.ts";
 import { type Endpoint, type HandlerContext, principalOf } from "../server/endpoint.ts";
@@ -46,11 +47,16 @@ function modelEndpoint(
     contract,
     handle: async (context) => {
       const id = idOf(context);
-      const json: ListedModel | undefined = listedModels(gateway, principalOf(context)).find((each) => each.id === id);
+      const listed = listedModels(gateway, principalOf(context));
+      const json: ListedModel | undefined = listed.find((each) => each.id === id);
       if (json !== undefined) return { status: 200, body: { json } };
+      const suggestion = suggest(
+        id,
+        listed.map((each) => each.id),
+      );
+      const question = suggestion === undefined ? "" : ` Did you mean \`${suggestion}\`?`;
       throw new GatewayError("NOT_FOUND", {
-        message:
-          "The model does not exist, or you do not have access to it. GET /v1/models lists the available models.",
+        message: `The model does not exist, or you do not have access to it.${question} GET /v1/models lists the available models.`,
         param: "model",
       });
     },

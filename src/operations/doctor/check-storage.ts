@@ -17,6 +17,7 @@ import { openStorage } from "../../storage/connection/open-storage.ts";
 import { readServerTime, readServerVersion, readSessionFacts } from "../../storage/connection/server-facts.ts";
 import { ServerUnavailable } from "../../storage/connection/server-fault.ts";
 import { askReadiness } from "./check-network.ts";
+import { checkTenantRoles } from "./check-tenant-roles.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 import type { SystemHandle } from "../../storage/database.ts";
 import { bypassRls } from "../../storage/system.ts";
@@ -61,7 +62,9 @@ export async function checkStorage(
   return [
     ...(await describe(database, isEmbedded)),
     ...(isEmbedded ? await checkPlacement(storage) : await checkPooler(database, storage)),
-    ...(isEmbedded ? await checkOwner(storage.dataDir) : []),
+    ...(isEmbedded
+      ? await checkOwner(storage.dataDir)
+      : await checkTenantRoles(bypassRls(database, "installation").db)),
     schema,
     await checkClock(database),
     ...(schema.level === "ok" ? await look(bypassRls(database, "installation").db, database) : []),

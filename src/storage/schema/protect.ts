@@ -3,17 +3,11 @@
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { ADVISORY_LOCKS } from "../connection/advisory-locks.ts";
+import { type Roles, rolesOf } from "./tenant-roles.ts";
 import { SHARED_TABLES, TENANT_TABLES, type TenantTable } from "./tenant-tables.ts";
 
 /** Null: the owner may not create roles, so only the policies distinguish a bound transaction from others. */
 export type TenantRole = string | null;
-
-interface Roles {
-  /** Sees the rows of the workspace that the transaction is bound to. Never a login's own role. */
-  readonly tenant: string;
-  /** Sees every row. The process's login is a member of it. */
-  readonly system: string;
-}
 
 interface Policy {
   readonly name: string;
@@ -35,13 +29,6 @@ export async function protect<T>(owner: Kysely<T>, login: string | null = null):
   });
 }
 
-/** Named after the owner, so that two installations on one server do not share roles, and thereby each other's rows. */
-function namesOf(owner: string): Roles {
-  // PostgreSQL truncates names to 63 bytes.
-  const suffix = Buffer.byteLength(owner) <= 40 ? owner : createHash("sha256").update(owner).digest("hex").slice(0, 40);
-  return { tenant: `patchbay_tenant_of_${suffix}`, system: `patchbay_system_of_${suffix}` };
-}
-
 async function prepareRoles<T>(tx: Kysely<T>, login: string | null): Promise<Roles | null> {
   const { rows } = await sql<{ owner: string; me: string; is_able: boolean; is_owner: boolean }>`
     select pg_get_userbyid(c.relowner) as owner, current_user as me, r.rolsuper or r.rolcreaterole as is_able,
@@ -53,7 +40,7 @@ async function prepareRoles<T>(tx: Kysely<T>, login: string | null): Promise<Rol
     throw new Error(
       `The tables belong to ${ownership.owner}, and ${ownership.me} may not change them. Set storage.migrate_url to a login of ${ownership.owner}.`,
     );
-  const roles = namesOf(ownership.owner);
+  const roles = rolesOf(ownership.owner);
   for (const role of [roles.tenant, roles.system]) {
     const existing = await sql`select from pg_roles where rolname = ${role}`.execute(tx);
     if (existing.rows.length > 0) continue;

@@ -24,6 +24,14 @@ for (const id of ["gpt-4o", "purpose", "brief", "purpose/off", "purpose/hidden",
   });
 }
 
+test("compatible.models-not-found, routing.purpose-suggestion: an id that is close to a listed one is refused with that one", async () => {
+  for (const id of ["purpose/breif", "purpose%2Fbreif"]) {
+    const reply = await get(gateway.origin, `/v1/models/${id}`);
+    assert.deepEqual([reply.status, reply.code], [404, "NOT_FOUND"], reply.text);
+    assert.match(errorBody.parse(reply.json).error.message, / Did you mean `purpose\/brief`\? /u);
+  }
+});
+
 const STRANGE = [
   "/v1/models/%61uto",
   "/v1/models/purpose%2fbrief",
