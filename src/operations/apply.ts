@@ -18,10 +18,8 @@ import { openToChange } from "./open-installation.ts";
 import { readLoaded, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
-  // The routes of a file without any are those of its start. Whether there is ffmpeg changes only what a start prints.
-  const { configuration, warnings } = readLoaded(options, terminal, {
-    readLocalSpeech: (modelsDir) => readLocalSpeech(modelsDir, null),
-  });
+  // The routes of a file without any are those of its start.
+  const { configuration, warnings } = readLoaded(options, terminal, { readLocalSpeech });
   const file = findFile({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (file === null)
     throw new CliError(EXIT.notFound, "There is no configuration file to apply.", {

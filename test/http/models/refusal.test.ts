@@ -25,7 +25,7 @@ for (const id of ["gpt-4o", "purpose", "brief", "purpose/off", "purpose/hidden",
 }
 
 test("compatible.models-not-found, routing.purpose-suggestion: an id that is close to a listed one is refused with that one", async () => {
-  for (const id of ["purpose/breif", "purpose%2Fbreif"]) {
+  for (const id of ["purpose/brie", "purpose%2Fbrie"]) {
     const reply = await get(gateway.origin, `/v1/models/${id}`);
     assert.deepEqual([reply.status, reply.code], [404, "NOT_FOUND"], reply.text);
     assert.match(errorBody.parse(reply.json).error.message, / Did you mean `purpose\/brief`\? /u);
