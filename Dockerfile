@@ -32,7 +32,7 @@ RUN sed --in-place 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/
   && apt-get install --yes --no-install-recommends dpkg-dev gcc libc6-dev make nasm zlib1g-dev \
   && apt-get source ffmpeg && mv ffmpeg-*/ source
 RUN cd source && ./configure --disable-everything --disable-autodetect --disable-network --disable-doc --disable-debug \
-  --disable-ffplay --disable-ffprobe --enable-zlib \
+  --disable-ffplay --disable-ffprobe --disable-avdevice --disable-swscale --enable-zlib \
   --enable-protocol=file,pipe --enable-demuxer=mp3,mov,mpegps,wav,matroska,aac,ac3,dts,eac3,h264,m4v,mpegvideo --enable-muxer=pcm_s16le --enable-encoder=pcm_s16le --enable-filter=aresample \
   --enable-parser=aac,ac3,dca,flac,mpegaudio,opus,vorbis \
   --enable-decoder='aac,aac_latm,ac3,eac3,dca,alac,amrnb,amrwb,flac,gsm,gsm_ms,mp1*,mp2*,mp3*,opus,vorbis,truespeech,pcm_*,adpcm_*' \
