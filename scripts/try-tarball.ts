@@ -139,7 +139,7 @@ async function untilReleased(): Promise<void> {
 /** Starts the launcher directly, so that a signal reaches it instead of a shell around it. */
 async function start(launcher: string): Promise<ChildProcess> {
   const waited = stopwatch();
-  const child = spawn(process.execPath, [launcher, "up", "--port", String(PORT)], {
+  const child = spawn(process.execPath, [launcher, "up", "--port", String(PORT), "--admin-port", String(PORT + 1)], {
     cwd: directory,
     env,
     stdio: ["ignore", "ignore", "inherit"],
