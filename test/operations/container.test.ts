@@ -1,4 +1,4 @@
-// The container files [cli.container] are never built here: their rules are checked as text, against this repository.
+// The container files [cli.container], checked as text against this repository. `scripts/try-image.ts` builds and runs them.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,18 +28,37 @@ function stages(): readonly (readonly Instruction[])[] {
   for (const line of lines) {
     const [, word = "", rest = ""] = /^([A-Z]+) (.*)$/u.exec(line) ?? [];
     assert.notEqual(word, "", line);
-    if (word === "FROM") found.push([]);
+    // Arguments before the first stage belong to all.
+    if (word === "FROM" || found.length === 0) found.push([]);
     found.at(-1)?.push({ word, rest });
   }
   return found;
 }
 
-test("cli.container: both stages start from a tagged slim image of a Node.js that the package accepts", () => {
+test("cli.container: the stages start from tagged slim images of one Debian release, one with a Node.js that the package accepts", () => {
   const { engines } = z.object({ engines: z.object({ node: z.string() }) }).parse(JSON.parse(read("package.json")));
   const needed = Number(/\d+/u.exec(engines.node)?.[0]);
-  assert.equal(stages().length, 2);
-  for (const [from] of stages())
-    assert.match(from?.rest ?? "", new RegExp(`^node:${needed}-bookworm-slim( AS \\w+)?$`, "u"));
+  const bases = stages()
+    .flat()
+    .filter(({ word, rest }) => word === "ARG" && rest.includes("_IMAGE="));
+  const images = new Map(bases.map(({ rest }) => rest.split("=") as [string, string]));
+  const [, release = ""] = /^debian:(\w+)-slim$/u.exec(images.get("BASE_IMAGE") ?? "") ?? [];
+  assert.notEqual(release, "");
+  assert.equal(images.get("NODE_IMAGE"), `node:${needed}-${release}-slim`);
+  const starts = stages().flatMap(([from]) => (from?.word === "FROM" ? [from.rest] : []));
+  assert.deepEqual(starts, ["${NODE_IMAGE} AS build", "${BASE_IMAGE} AS ffmpeg", "${BASE_IMAGE}"]);
+});
+
+test("cli.container: the image names the version and the licence of the package", () => {
+  const { version, license } = z
+    .object({ version: z.string(), license: z.string() })
+    .parse(JSON.parse(read("package.json")));
+  const label =
+    stages()
+      .at(-1)
+      ?.find(({ word }) => word === "LABEL")?.rest ?? "";
+  assert.ok(label.includes(`org.opencontainers.image.version="${version}"`), label);
+  assert.ok(label.includes(`org.opencontainers.image.licenses="${license}"`), label);
 });
 
 test("cli.container: the image runs as an unprivileged user, writes to one volume, contains no secret, and has a health check", () => {
@@ -51,6 +70,7 @@ test("cli.container: the image runs as an unprivileged user, writes to one volum
   assert.equal(final.filter(({ word }) => word === "USER").length, 1);
   assert.deepEqual(JSON.parse(final[at("VOLUME")]?.rest ?? ""), ["/data"]);
   assert.match(final[at("HEALTHCHECK")]?.rest ?? "", /127\.0\.0\.1:8080\/readyz/u);
+  assert.equal(final[at("STOPSIGNAL")]?.rest, "SIGTERM");
   for (const { word, rest } of stages().flat()) {
     assert.notEqual(word, "ADD");
     if (word === "ENV" || word === "ARG") assert.doesNotMatch(rest, /KEY|PEPPER|SECRET|TOKEN|PASSWORD/u);
@@ -73,12 +93,13 @@ test("cli.container: it starts what the package starts, with the launcher's flag
 });
 
 test("cli.container: whatever is copied exists, and gets past .dockerignore, which lets nothing else in", () => {
-  const [first, ...allowed] = read(".dockerignore")
+  const [first, ...lines] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   assert.equal(first, "*");
-  assert.ok(allowed.every((line) => line.startsWith("!")));
-  const open = allowed.map((line) => line.slice(1));
+  const open = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  for (const closed of lines.filter((line) => !line.startsWith("!")))
+    assert.ok(existsSync(join(ROOT, closed)) && open.some((each) => closed.startsWith(`${each}/`)), closed);
   for (const path of open) assert.ok(existsSync(join(ROOT, path)), path);
   for (const { word, rest } of stages().flat()) {
     if (word !== "COPY" || rest.startsWith("--from")) continue;
