@@ -52,7 +52,7 @@ test("alerts.test-command: a test alert goes to each destination, signed and mar
   const operator = await startReceiver(t, internet, "operator.example");
   const acme = await startReceiver(t, internet, "acme.example");
   const cwd = place(FILE);
-  const configuration = await configurationOf(FILE, await makeTemporary("patchbay-alerts-"));
+  const configuration = await configurationOf(FILE, folder);
   const testAll = async (...flags: readonly string[]) => {
     const outbound = openOutbound({ configuration, network: internet });
     return run(["alerts", "test", ...flags], { cwd, network: doctorNetwork(outbound, configuration) });

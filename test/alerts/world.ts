@@ -1,4 +1,5 @@
 // Alerts on a real database, with HTTP receivers behind a pretended internet and the guard in front of them.
+import { rm } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import type { Alert } from "../../src/alerts/alert.ts";
 import { alertDestinations, type Destination } from "../../src/alerts/destinations.ts";
@@ -74,7 +75,9 @@ export async function openWorld(
   change: Partial<AlertServices> = {},
 ): Promise<World> {
   const internet = pretendInternet();
-  const configuration = await configurationOf(file, await makeTemporary("patchbay-alerts-"));
+  const folder = await makeTemporary("patchbay-alerts-");
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const configuration = await configurationOf(file, folder);
   const outbound = openOutbound({ configuration, network: internet });
   t.after(() => outbound.destroy());
   const lines: string[] = [];
