@@ -7,7 +7,9 @@ import type { Configuration } from "../config/configuration.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "../jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../jobs/sweep.ts";
+import { createEndBatch } from "../jobs/end-batch.ts";
 import { createAppMutex } from "../jobs/run/app-mutex.ts";
+import { createSubmitBatch } from "../jobs/submit-batch.ts";
 import { startWorker } from "../jobs/worker.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "../lib/concurrency/dirty-task.ts";
@@ -82,7 +84,9 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     parser,
     resultReads: createKeyedSemaphore(MOST_RESULT_READS),
     appTurns: createAppMutex(),
-    onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
+    submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits }),
+    endInBatch: createEndBatch(),
+    onTerminal: (tx, events) => deliverOnTerminal({ queue }, tx, events),
     limits,
   };
   const worker = works

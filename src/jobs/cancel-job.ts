@@ -21,15 +21,12 @@ export async function cancelJob(
     const row = await lockJob(tx, owner, id);
     if (row === null) throw noSuchJob();
     if (row.status === "queued") {
-      await endLocked(services, tx, row, {
-        status: "cancelled",
-        settlement: openSettlement(row, "failed:cancelled"),
-      });
+      const end = { status: "cancelled", settlement: openSettlement(row, "failed:cancelled") } as const;
+      await endLocked(services, tx, [{ locked: row, end }]);
     } else if (row.status === "processing") {
       await requestCancel(tx, owner, id);
       await wakeCancelled(tx, id);
-      await services.queue.publish(jobTopic(id), tx);
-      await services.queue.publish(cancelTopic(id), tx);
+      await services.queue.publish([jobTopic(id), cancelTopic(id)], tx);
     }
   });
   return describeJob(services, await markPostCommitFailure(findJob(services, owner, id)), room);

@@ -11,6 +11,8 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
+import type { EndInBatch } from "./end-batch.ts";
+import type { SubmitInBatch } from "./submit-batch.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;
@@ -24,6 +26,8 @@ export interface JobServices {
   /** Limits reads of large results, which take many times their size in memory on the way to a response. */
   readonly resultReads: KeyedSemaphore;
   readonly appTurns: AppMutex;
+  readonly submitInBatch: SubmitInBatch;
+  readonly endInBatch: EndInBatch;
   /** Notifies subscribers, in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {
@@ -61,6 +65,18 @@ export function enqueueJob(
 ): Promise<void> {
   const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
   return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);
+}
+
+/** The same for several, in one statement. */
+export function enqueueJobs(
+  queue: Pick<Queue, "sendAll">,
+  jobs: readonly { readonly id: string; readonly appId: string }[],
+  { goesFirst }: { readonly goesFirst: boolean },
+  tx: DatabaseTransaction,
+): Promise<void> {
+  const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
+  const messages = jobs.map(({ id, appId }) => ({ data: { job_id: id }, groupId: appId, key: id, ...priority }));
+  return queue.sendAll(JOBS_QUEUE, messages, tx);
 }
 
 /** Topic of every change of a job. */

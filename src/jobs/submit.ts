@@ -27,14 +27,15 @@ import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { DatabaseTransaction, Transactor } from "../storage/database.ts";
-import { completeReservedSlot } from "../storage/idempotency-slots.ts";
-import { insertJob, readJob } from "./store/jobs.ts";
+import { isServerUnavailable } from "../storage/database-faults.ts";
+import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
-import { transactExactlyOnce } from "../storage/transact.ts";
+import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
+import { acceptJobs, SlotsLostError, type Submission, type Submitted } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
-import { enqueueJob, type JobServices } from "./services.ts";
+import type { JobServices } from "./services.ts";
 import { retryAfterReclaim } from "./run/retry-after-reclaim.ts";
 import {
   isDatabaseUnavailable,
@@ -111,7 +112,7 @@ interface Acceptance {
 }
 
 async function commit(services: JobServices, call: JobCall, acceptance: Acceptance): Promise<GatewayReply> {
-  const { database, gateway, seal, queue, limits } = services;
+  const { database, gateway, seal } = services;
   const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservations = audio === null ? [null] : reservationsFor(services, call, decision, audio.measured);
@@ -122,8 +123,12 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
   let mayExist = false;
-  const insert = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
-    const { createdAt, deadlineAt } = await insertJob(tx, owner, {
+  const submission = (reservation: Reservation | null): Submission => ({
+    owner,
+    reservation,
+    slot: slot?.ref ?? null,
+    replyAt: submitted,
+    job: {
       id: jobId,
       keyId: call.principal.key.id,
       requestId: call.requestId,
@@ -135,29 +140,24 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       purpose: decision.purpose,
       metadata: call.ownFields.metadata ?? {},
       slotKey: slot?.ref.keySha256 ?? null,
-      deadlineSeconds: limits.jobDeadlineSeconds,
       beginsSimulated: beginsSimulated(call, decision),
-    });
-    // The id was free, so no earlier try of this submission is still being committed.
-    mayExist = false;
-    await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
-    // Last of the statements, because other requests of the app wait while its budgets are locked.
-    if (reservation !== null) await reserve(services, tx, reservation);
-    const reply = submitted(createdAt);
-    if (slot !== null) {
-      // A preliminary expiry: the end of the job moves it.
-      const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
-      if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw slotTakenOver();
-    }
-    mayExist = true;
-    return reply;
-  };
+    },
+  });
   const findSubmitted = async (tx: DatabaseTransaction): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Transactor<DatabaseTransaction>["transaction"] = (work) =>
     database.inWorkspace(owner.workspaceId, work);
+  const insertAlone = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
+    const [accepted] = await acceptJobs(services, tx, [submission(reservation)]).catch((error: unknown) => {
+      throw error instanceof SlotsLostError ? slotTakenOver() : error;
+    });
+    const reply = replyOf(accepted);
+    // The id was free, so no earlier try of this submission is still being committed. This one may be.
+    mayExist = true;
+    return reply;
+  };
   /** After an unconfirmed commit: looks the job up, and inserts it again if it does not exist. */
   const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryUntilDeadline(
@@ -169,15 +169,27 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       () =>
         transactExactlyOnce(
           { transaction },
-          async (tx) => (await findSubmitted(tx)) ?? insert(tx, reservation),
+          async (tx) => (await findSubmitted(tx)) ?? insertAlone(tx, reservation),
           findSubmitted,
         ),
       isDatabaseUnavailable,
     );
+  const insertOnce = async (reservation: Reservation | null): Promise<GatewayReply> => {
+    let hasBegun = false;
+    const onBegin = (): void => {
+      hasBegun = true;
+    };
+    try {
+      return replyOf(await services.submitInBatch({ ...submission(reservation), onBegin }));
+    } catch (error) {
+      if (!hasBegun || error instanceof GatewayError) throw error;
+      mayExist = !isRolledBack(error);
+      if (!isServerUnavailable(error)) throw error;
+      return repeatUnlessDone({ transaction }, (tx) => insertAlone(tx, reservation), findSubmitted);
+    }
+  };
   const insertWith = (reservation: Reservation | null): Promise<GatewayReply> =>
-    retryAfterReclaim(services, owner, () =>
-      transactExactlyOnce({ transaction }, (tx) => insert(tx, reservation), findSubmitted),
-    ).catch((error: unknown) => {
+    retryAfterReclaim(services, owner, () => insertOnce(reservation)).catch((error: unknown) => {
       if (mayExist && isDatabaseUnavailable(error)) return confirm(reservation);
       throw error;
     });
@@ -241,10 +253,15 @@ function reservationsFor(
   ];
 }
 
-async function reserve({ gateway }: JobServices, tx: DatabaseTransaction, reservation: Reservation): Promise<void> {
-  const reserved = await gateway.ledger.reserveIn(tx, reservation);
-  if (reserved.ok) return;
-  throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : slotTakenOver();
+function replyOf(submitted: Submitted | undefined): GatewayReply {
+  switch (submitted?.kind) {
+    case "accepted":
+      return submitted.reply;
+    case "exceeded":
+      throw budgetExceeded(submitted.exceeded);
+    default:
+      throw slotTakenOver();
+  }
 }
 
 function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: SuccessfulDecision): JobRequest {

@@ -39,6 +39,11 @@ export interface SendOptions {
   readonly key?: string;
 }
 
+/** A message of `sendAll`. */
+export interface ReadyMessage extends Omit<SendOptions, "startAfter"> {
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 export interface Queue {
   /** Creates the queues. Call it before sending or working. */
   start(): Promise<void>;
@@ -49,9 +54,11 @@ export interface Queue {
     options?: SendOptions,
     tx?: DatabaseTransaction,
   ): Promise<void>;
+  /** Like `send`, for several messages that start at once, in one statement and with one notification. */
+  sendAll(name: string, messages: readonly ReadyMessage[], tx?: DatabaseTransaction): Promise<void>;
   work(name: string, options: WorkOptions): void;
   /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
-  publish(topic: string, tx?: DatabaseTransaction): Promise<void>;
+  publish(topics: string | readonly string[], tx?: DatabaseTransaction): Promise<void>;
   /** Returns a function that unsubscribes. `topic` is null when notifications may have been missed. */
   subscribe(listener: (topic: string | null) => void): () => void;
   /** Stops fetching messages in this process. Sending still works. */
@@ -128,15 +135,29 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
       if (startAfter === undefined) await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
     },
 
+    async sendAll(name, messages, tx) {
+      if (messages.length === 0) return;
+      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      const rows = messages.map(({ data, groupId, priority, key }) => ({
+        data,
+        ...(priority === undefined ? {} : { priority }),
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(groupId === undefined ? {} : { group: { id: groupId } }),
+      }));
+      await boss.insert(name, rows, { db });
+      await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
+    },
+
     work(name, options) {
       if (dispatchers.has(name)) throw new Error(`the queue ${name} is worked on already`);
       const heartbeatSeconds = queues[name]?.heartbeatSeconds ?? null;
       dispatchers.set(name, startDispatcher({ boss, name, onError, heartbeatSeconds, ...options }));
     },
 
-    async publish(topic, tx) {
+    async publish(topics, tx) {
       const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
-      await db.executeSql("select pg_notify($1, $2)", [CHANNEL, TOPIC_MARK + topic]);
+      const payloads = (typeof topics === "string" ? [topics] : topics).map((topic) => TOPIC_MARK + topic);
+      await db.executeSql("select pg_notify($1, payload) from unnest($2::text[]) as payload", [CHANNEL, payloads]);
     },
 
     subscribe(listener) {

@@ -163,37 +163,3 @@ export async function wakeParkedJobs(tx: DatabaseTransaction): Promise<void> {
 export async function wakeCancelled(tx: DatabaseTransaction, id: string): Promise<void> {
   await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and ${isParked}`.execute(tx);
 }
-
-/** Locks the row until the transaction ends. Null: another worker has the job. */
-export async function lockFenced(tx: SystemTransaction, { id, attempt }: Fence): Promise<JobRow | null> {
-  const { rows } = await sql<JobRow>`
-    select * from jobs where id = ${id} and attempt = ${attempt} and status = 'processing' for update`.execute(tx);
-  return rows[0] ?? null;
-}
-
-export interface JobEnding {
-  readonly status: "succeeded" | "failed" | "cancelled";
-  readonly result: Buffer | null;
-  readonly resultKey: string | null;
-  readonly error: unknown;
-  readonly usage: unknown;
-  readonly ttlSeconds: number;
-}
-
-/** The row must be locked, and in a state from which this end is allowed. */
-export async function endRow(
-  tx: DatabaseTransaction,
-  { id, attempt }: Fence,
-  ending: JobEnding,
-): Promise<{ readonly finishedAt: Date; readonly expiresAt: Date }> {
-  const { rows } = await sql<{ finishedAt: Date; expiresAt: Date }>`
-    update jobs set status = ${ending.status}, stage = 'done', fraction = null, lease_until = null, result = ${ending.result},
-      result_key = ${ending.resultKey}, error = ${ending.error === null ? null : JSON.stringify(ending.error)}::jsonb,
-      usage = ${ending.usage === null ? null : JSON.stringify(ending.usage)}::jsonb,
-      finished_at = patchbay_now(), expires_at = patchbay_now() + ${ending.ttlSeconds}::float8 * interval '1 second'
-    where id = ${id} and attempt = ${attempt}
-    returning finished_at as "finishedAt", expires_at as "expiresAt"`.execute(tx);
-  const [row] = rows;
-  if (row === undefined) throw new Error("a locked job was not there to end");
-  return row;
-}

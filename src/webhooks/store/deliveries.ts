@@ -3,6 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { brand, type AppId, type DeliveryId, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
 import type { EventStatus } from "../../contract/webhook.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -25,24 +26,26 @@ export interface NewDelivery {
   readonly occurredAt: Date;
 }
 
-/** False: the event has a delivery already. */
-export async function insertDelivery(tx: DatabaseTransaction, delivery: NewDelivery): Promise<boolean> {
-  const inserted = await tx
-    .insertInto("webhook_deliveries")
-    .values({
-      id: delivery.id,
-      workspace_id: delivery.workspaceId,
-      app_id: delivery.appId,
-      event_id: delivery.eventId,
-      job_id: delivery.jobId,
-      job_status: delivery.status,
-      occurred_at: delivery.occurredAt,
-      next_attempt_at: sql<Date>`patchbay_now()`,
-    })
-    .onConflict((conflict) => conflict.columns(["workspace_id", "event_id"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
+/** Returns the ids of the inserted ones. The event of any other has a delivery already. */
+export async function insertDeliveries(
+  tx: DatabaseTransaction,
+  deliveries: readonly NewDelivery[],
+): Promise<ReadonlySet<string>> {
+  const list = deliveries.map((delivery) => ({
+    id: delivery.id,
+    workspace_id: delivery.workspaceId,
+    app_id: delivery.appId,
+    event_id: delivery.eventId,
+    job_id: delivery.jobId,
+    job_status: delivery.status,
+    occurred_at: delivery.occurredAt.toISOString(),
+  }));
+  const { rows } = await sql<{ id: string }>`${PREPARED}
+    insert into webhook_deliveries (id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, next_attempt_at)
+    select given.*, patchbay_now() from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given
+      (id text, workspace_id text, app_id text, event_id text, job_id text, job_status text, occurred_at timestamptz)
+    on conflict (workspace_id, event_id) do nothing returning id`.execute(tx);
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function insertTestDelivery(

@@ -1,6 +1,7 @@
 // Stores a workspace's webhook and the health of its receiver. Callers seal and open the address and the secrets.
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -34,17 +35,16 @@ function webhookOf(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
     .where("workspace_id", "=", workspaceId);
 }
 
-/** Undefined: the workspace has no webhook, or it is disabled. */
-export async function readEnabledWebhook(
+/** The enabled webhooks of these workspaces, by workspace. */
+export async function readEnabledWebhooks(
   tx: DatabaseTransaction,
-  workspaceId: WorkspaceId,
-): Promise<Pick<WebhookRow, "failing_since"> | undefined> {
-  return tx
-    .selectFrom("webhooks")
-    .select(["failing_since"])
-    .where("workspace_id", "=", workspaceId)
-    .where("enabled", "=", true)
-    .executeTakeFirst();
+  workspaceIds: readonly WorkspaceId[],
+): Promise<ReadonlyMap<string, Pick<WebhookRow, "failing_since">>> {
+  const { rows } = await sql<Pick<WebhookRow, "workspace_id" | "failing_since">>`${PREPARED}
+    select workspace_id, failing_since from webhooks where workspace_id = any(${workspaceIds}::text[]) and enabled`.execute(
+    tx,
+  );
+  return new Map(rows.map((row) => [row.workspace_id, row]));
 }
 
 export interface NewWebhook {

@@ -1,0 +1,160 @@
+// Stores the submissions that arrive at the same time in one transaction, of every app: one commit, and each statement once. A submission alone has the same
+// statements.
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { GatewayReply } from "../gateway/reply.ts";
+import { createBatcher } from "../lib/concurrency/batcher.ts";
+import type { BudgetExceeded } from "../metering/budget.ts";
+import type { Reservation } from "../metering/ledger-entries.ts";
+import type { DatabaseTransaction } from "../storage/database.ts";
+import { isDatabaseUnavailable } from "../storage/database-faults.ts";
+import { completeReservedSlots, type SlotRef } from "../storage/idempotency-slots.ts";
+import { bypassRls } from "../storage/system.ts";
+import { transact } from "../storage/transact.ts";
+import { enqueueJobs, type JobServices } from "./services.ts";
+import { insertJobs, type NewJob } from "./store/jobs.ts";
+
+export interface Submission {
+  readonly owner: { readonly workspaceId: WorkspaceId; readonly appId: AppId };
+  readonly job: NewJob;
+  /** Null: nothing is known of the audio yet. */
+  readonly reservation: Reservation | null;
+  /** The slot of its idempotency key, which stores the reply. */
+  readonly slot: SlotRef | null;
+  readonly replyAt: (createdAt: Date) => GatewayReply;
+}
+
+export type Submitted =
+  | { readonly kind: "accepted"; readonly reply: GatewayReply }
+  | { readonly kind: "exceeded"; readonly exceeded: BudgetExceeded }
+  /** Another process has taken over the slot. */
+  | { readonly kind: "slot_lost" };
+
+export interface PendingSubmission extends Submission {
+  /** Called when the transaction has begun: from then on its failure may be one of the commit. */
+  readonly onBegin: () => void;
+}
+
+export type SubmitInBatch = (submission: PendingSubmission) => Promise<Submitted>;
+
+type BatchServices = Pick<JobServices, "database" | "gateway" | "queue" | "seal" | "limits">;
+
+const MAX_BATCH = 64;
+
+export function createSubmitBatch(services: BatchServices): SubmitInBatch {
+  return createBatcher((batch) => submitTogether(services, batch), {
+    maxItems: MAX_BATCH,
+    isItemFault: (error) => !isDatabaseUnavailable(error),
+  });
+}
+
+async function submitTogether(
+  services: BatchServices,
+  batch: readonly PendingSubmission[],
+): Promise<readonly Submitted[]> {
+  const lost = new Set<Submission>();
+  for (;;) {
+    const remaining = batch.filter((each) => !lost.has(each));
+    try {
+      const submitted = await transact(bypassRls(services.database, "batch"), async (tx) => {
+        for (const { onBegin } of remaining) onBegin();
+        return acceptJobs(services, tx, remaining);
+      });
+      const answers = new Map(remaining.map((each, index) => [each, submitted[index]]));
+      return batch.map((each) => answers.get(each) ?? { kind: "slot_lost" });
+    } catch (error) {
+      // The others' transaction is made again without those.
+      if (!(error instanceof SlotsLostError)) throw error;
+      for (const each of error.submissions) lost.add(each);
+    }
+  }
+}
+
+/** Slots that another process has taken over. The transaction must be rolled back. */
+export class SlotsLostError extends Error {
+  override readonly name = "SlotsLostError";
+  readonly submissions: readonly Submission[];
+
+  constructor(submissions: readonly Submission[]) {
+    super("idempotency slots of submissions were taken over");
+    this.submissions = submissions;
+  }
+}
+
+/** Reserves, inserts, enqueues and stores the replies, all or nothing but for those that a budget refuses. Throws `SlotsLostError`. */
+export async function acceptJobs(
+  services: Omit<BatchServices, "database">,
+  tx: DatabaseTransaction,
+  batch: readonly Submission[],
+): Promise<readonly Submitted[]> {
+  const refusals = await reserve(services, tx, batch);
+  const admitted = batch.filter((each) => !refusals.has(each));
+  const created = await insertJobs(
+    tx,
+    admitted.map(({ owner, job }) => ({ ...owner, ...job })),
+    services.limits.jobDeadlineSeconds,
+  );
+  await enqueueJobs(
+    services.queue,
+    admitted.map(({ owner, job }) => ({ id: job.id, appId: owner.appId })),
+    { goesFirst: false },
+    tx,
+  );
+  const replies = new Map(
+    admitted.flatMap((each) => {
+      const times = created.get(each.job.id);
+      return times === undefined ? [] : [[each, { reply: each.replyAt(times.createdAt), ...times }] as const];
+    }),
+  );
+  await completeSlots(services, tx, replies);
+  return batch.map((each) => {
+    const accepted = replies.get(each);
+    const refusal = refusals.get(each);
+    if (refusal !== undefined) return { kind: "exceeded", exceeded: refusal };
+    if (accepted === undefined) throw new Error("a submission without its row");
+    return { kind: "accepted", reply: accepted.reply };
+  });
+}
+
+async function reserve(
+  { gateway }: Pick<BatchServices, "gateway">,
+  tx: DatabaseTransaction,
+  batch: readonly Submission[],
+): Promise<ReadonlyMap<Submission, BudgetExceeded>> {
+  const priced = batch.flatMap((each) => (each.reservation === null ? [] : [{ each, reservation: each.reservation }]));
+  const verdicts = await gateway.ledger.reserveAllIn(
+    tx,
+    priced.map(({ reservation }) => reservation),
+  );
+  return new Map(
+    priced.flatMap(({ each }, index) => {
+      const verdict = verdicts[index];
+      if (verdict === undefined || "slotLost" in verdict) throw new Error("a job's reservation has no slot");
+      return verdict.ok ? [] : [[each, verdict.exceeded] as const];
+    }),
+  );
+}
+
+interface Accepted {
+  readonly reply: GatewayReply;
+  readonly deadlineAt: Date;
+}
+
+async function completeSlots(
+  { seal, limits }: Pick<BatchServices, "seal" | "limits">,
+  tx: DatabaseTransaction,
+  accepted: ReadonlyMap<Submission, Accepted>,
+): Promise<void> {
+  const keyed = [...accepted].flatMap(([submission, { reply, deadlineAt }]) => {
+    const { slot } = submission;
+    // A preliminary expiry: the end of the job moves it.
+    const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
+    return slot === null ? [] : [{ submission, completion: { ref: slot, reply, expiresAt } }];
+  });
+  const completed = await completeReservedSlots(
+    tx,
+    seal,
+    keyed.map(({ completion }) => completion),
+  );
+  const lost = keyed.filter(({ completion }) => !completed.has(completion.ref.owner));
+  if (lost.length > 0) throw new SlotsLostError(lost.map(({ submission }) => submission));
+}
