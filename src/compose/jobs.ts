@@ -9,8 +9,10 @@ import { JOB_QUEUES, type JobServices } from "../jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../jobs/sweep.ts";
 import { createEndBatch } from "../jobs/end-batch.ts";
 import { createAppMutex } from "../jobs/run/app-mutex.ts";
+import { createWriteBatches } from "../jobs/run/write-batches.ts";
 import { createSubmitBatch } from "../jobs/submit-batch.ts";
 import { startWorker } from "../jobs/worker.ts";
+import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "../lib/concurrency/dirty-task.ts";
 import { createResultTokens } from "../objects/result-token.ts";
@@ -86,6 +88,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     appTurns: createAppMutex(),
     submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits }),
     endInBatch: createEndBatch(),
+    writes: createWriteBatches(),
+    removals: createWaitGroup(),
     onTerminal: (tx, events) => deliverOnTerminal({ queue }, tx, events),
     limits,
   };
@@ -123,6 +127,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
       await Promise.all(sweeps.map((sweep) => sweep.stop()));
       await queue.stop({ graceMs });
       worker?.close();
+      await jobs.removals.done();
       objects.close();
     },
   };

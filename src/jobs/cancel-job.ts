@@ -7,7 +7,8 @@ import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeJob, type JobView } from "./read/describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read/read-job.ts";
-import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
+import type { JobServices } from "./services.ts";
+import { cancelTopic, jobTopic } from "./topics.ts";
 import { openSettlement } from "./run/settle-open.ts";
 
 /** Returns the job after the change. If the job had already ended, its status shows how. */

@@ -10,7 +10,8 @@ import { endRows } from "./store/end-jobs.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 import type { TerminalEvent } from "../webhooks/store/webhook-events.ts";
 import type { StoredResult } from "./run/store-result.ts";
-import { type JobServices, jobTopic } from "./services.ts";
+import type { JobServices } from "./services.ts";
+import { jobTopic } from "./topics.ts";
 import { removeAudio } from "./remove-audio.ts";
 import type { TerminalStatus } from "./states.ts";
 
@@ -43,7 +44,8 @@ export async function endJob(services: JobServices, fence: Fence, endOf: (locked
     code: ended.end.error?.code ?? null,
     event: "job.ended",
   });
-  if (audioKey !== null) await removeAudio(services, fence.id, audioKey);
+  // The worker need not wait for it.
+  if (audioKey !== null) services.removals.add(removeAudio(services, fence.id, audioKey));
   return true;
 }
 

@@ -1,7 +1,8 @@
-// The dependencies of the functions of `jobs/` (`JobServices`, and `WorkerServices` for workers), created once in `compose/app.ts`, and the queue and topics
-// of jobs.
+// The dependencies of the functions of `jobs/` (`JobServices`, and `WorkerServices` for workers), created once in `compose/app.ts`, and the queue of
+// jobs.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
+import type { WaitGroup } from "../lib/concurrency/wait-group.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
@@ -12,6 +13,7 @@ import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
 import type { EndInBatch } from "./end-batch.ts";
+import type { WriteBatches } from "./run/write-batches.ts";
 import type { SubmitInBatch } from "./submit-batch.ts";
 
 export interface JobServices {
@@ -28,6 +30,9 @@ export interface JobServices {
   readonly appTurns: AppMutex;
   readonly submitInBatch: SubmitInBatch;
   readonly endInBatch: EndInBatch;
+  readonly writes: WriteBatches;
+  /** Deletions of audio that continue after their jobs have ended. */
+  readonly removals: WaitGroup;
   /** Notifies subscribers, in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {
@@ -77,14 +82,4 @@ export function enqueueJobs(
   const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
   const messages = jobs.map(({ id, appId }) => ({ data: { job_id: id }, groupId: appId, key: id, ...priority }));
   return queue.sendAll(JOBS_QUEUE, messages, tx);
-}
-
-/** Topic of every change of a job. */
-export function jobTopic(jobId: string): string {
-  return `job:${jobId}`;
-}
-
-/** Topic of cancellations, for the job's worker. Separate from its progress, which would cut short each of the worker's own pauses. */
-export function cancelTopic(jobId: string): string {
-  return `job.cancel:${jobId}`;
 }

@@ -10,6 +10,7 @@ import { sessionConfig } from "../storage/connection/server-sessions.ts";
 import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { bypassRls } from "../storage/system.ts";
 import { fromTransaction } from "./boss-database.ts";
+import { CHANNEL, TOPIC_MARK } from "./topics.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
 export type { Message, WorkOptions } from "./dispatcher.ts";
@@ -76,9 +77,6 @@ export interface CreateQueueOptions {
 }
 
 const SCHEMA = "pgboss";
-/** One channel for all queues. The payload is a queue's name, or a topic after `TOPIC_MARK`. */
-const CHANNEL = "patchbay_queue";
-const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
 /** Retention of completed messages, which are not used again. */
 const DELETE_AFTER_SECONDS = 3_600;

@@ -8,7 +8,8 @@ import { pageOf } from "../../lib/list-page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../store/jobs.ts";
 import { asWorkspaceOrSystem } from "../../storage/system.ts";
 import { describeJob, describeListed, type JobView, summarise } from "./describe-job.ts";
-import { type JobServices, jobTopic } from "../services.ts";
+import type { JobServices } from "../services.ts";
+import { jobTopic } from "../topics.ts";
 import { isTerminal } from "../states.ts";
 import { newsOf } from "./wait.ts";
 

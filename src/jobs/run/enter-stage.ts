@@ -4,7 +4,8 @@ import type { RecordedCandidate } from "../../gateway/request-record.ts";
 import { type Progress, writeProgress } from "../store/claimed-jobs.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { OpenJob } from "../job-request.ts";
-import { type JobServices, jobTopic } from "../services.ts";
+import type { JobServices } from "../services.ts";
+import { jobTopic } from "../topics.ts";
 import { JobCancelledError, LeaseLostError } from "../interruptions.ts";
 
 /** Throws an interruption if the job was cancelled or is another worker's. */

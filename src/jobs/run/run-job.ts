@@ -8,15 +8,7 @@ import { unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
 import type { ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { assertNever } from "../../lib/assert-never.ts";
-import {
-  claimJob,
-  releaseJob,
-  type JobCall,
-  parkJob,
-  postpone,
-  writeFailure,
-  writeProgress,
-} from "../store/claimed-jobs.ts";
+import { releaseJob, type JobCall, parkJob, postpone, writeFailure, writeProgress } from "../store/claimed-jobs.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";
@@ -48,7 +40,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   const { now } = services.gateway;
   const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
   const row = await retryUntilDeadline({ signal: graceOver, deadlineAt, now }, () =>
-    claimJob(bypassRls(services.database, "claim").db, jobId),
+    services.writes.claim(bypassRls(services.database, "claim").db, jobId),
   );
   if (row === null) return;
   const job = openJob(services.seal, row);

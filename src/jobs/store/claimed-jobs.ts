@@ -1,8 +1,11 @@
 // Claims a job for a worker and writes its progress. A claim increments the attempt number, a fencing token that every later write checks together with
 // `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
 import { sql } from "kysely";
+import { publishing } from "../../queue/topics.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
+import { jobTopicOf } from "../topics.ts";
 
 /** The job and attempt that a write belongs to. */
 export interface Fence {
@@ -13,13 +16,26 @@ export interface Fence {
 export const JOB_LEASE_SECONDS = 30;
 const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
 
+/**
+ * Claims those of the jobs that are queued or whose lease has lapsed, locked in id order. A job whose audio is stored enters the stage in which it is
+ * called, so that its worker need not write that.
+ */
+export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promise<readonly JobRow[]> {
+  const { rows } = await sql<JobRow>`${PREPARED}
+    with free as materialized (select id from jobs
+      where id = any(${ids}::text[]) and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
+      order by id for update)
+    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
+      stage = case when audio_key is null then stage else 'transcribing' end
+    where id = any(array(select id from free))
+    returning *, ${publishing(jobTopicOf(sql.ref("id")))}`.execute(db);
+  return rows;
+}
+
 /** Null: the job has ended, or another worker has it. */
 export async function claimJob(db: SystemHandle, id: string): Promise<JobRow | null> {
-  const { rows } = await sql<JobRow>`
-    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now())
-    where id = ${id} and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
-    returning *`.execute(db);
-  return rows[0] ?? null;
+  const [row] = await claimJobs(db, [id]);
+  return row ?? null;
 }
 
 /** The lease of a released job: it has lapsed, and a renewal in progress cannot extend it. */
@@ -88,6 +104,37 @@ export async function writeCall(
     tx,
   );
   return numAffectedRows === 1n;
+}
+
+/** A call that is about to be made. */
+export interface Announcement {
+  readonly fence: Fence;
+  readonly call: Omit<JobCall, "state">;
+  /** The targets as they were just evaluated, for the request's record. Null: stored already. */
+  readonly candidates: unknown;
+}
+
+/** Commits that the calls are made. Returns the jobs' ids. A missing one was cancelled before, or another worker has it. */
+export async function announceCalls(
+  db: SystemHandle,
+  announcements: readonly Announcement[],
+): Promise<ReadonlySet<string>> {
+  const list = announcements.map(({ fence: { id, attempt }, call: { attemptId, position }, candidates }) => ({
+    id,
+    attempt,
+    call_attempt_id: attemptId,
+    call_position: position,
+    candidates,
+  }));
+  const { rows } = await sql<{ id: string }>`${PREPARED}
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, attempt int,
+      call_attempt_id text, call_position int, candidates jsonb))
+    update jobs set call_attempt_id = given.call_attempt_id, call_position = given.call_position, call_state = 'submitting', remote_run = null,
+      candidates = coalesce(given.candidates, jobs.candidates)
+    from given where jobs.id = any(array(select id from given)) and jobs.id = given.id and jobs.attempt = given.attempt
+      and jobs.status = 'processing' and not jobs.cancel_requested
+    returning jobs.id`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** False, too: another worker has the job. */
