@@ -1,7 +1,9 @@
 // Dispatches a queue's messages to a limited number of handlers, in total and per group, so that an app with ten thousand jobs leaves
 // room for other apps [jobs.fairness]. Unlike pg-boss's own workers, which fetch once per poll, it fetches as long as it has free slots.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Job, PgBoss } from "pg-boss";
+import type { Db, Job, PgBoss } from "pg-boss";
+import { createBatcher } from "../lib/concurrency/batcher.ts";
+import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
@@ -33,20 +35,39 @@ export interface Dispatcher {
 
 interface DispatcherOptions extends WorkOptions {
   readonly boss: Pick<PgBoss, "fetch" | "complete" | "fail" | "touch">;
+  /** For fetches and completions. */
+  readonly db: Db;
   readonly name: string;
   readonly heartbeatSeconds: number | null;
   readonly onError: (error: unknown) => void;
 }
 
 const POLL_MS = 2_000;
+/** In one statement. */
+const MAX_COMPLETED = 500;
+const MAX_EXACT_SIZE = 16;
+
+/** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
+function fewSizes(slots: number): number {
+  return slots <= MAX_EXACT_SIZE ? slots : 2 ** Math.floor(Math.log2(slots));
+}
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
+  const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   let fetching: Promise<void> | null = null;
+  /** Messages whose handlers have ended. They occupy no slot. */
+  const completing = createWaitGroup();
+  const complete = createBatcher<Job<unknown>, null>(
+    async (jobs) => {
+      await boss.complete(name, [...jobs], null, { db });
+      return jobs.map(() => null);
+    },
+    { maxItems: MAX_COMPLETED, isItemFault: () => false },
+  );
 
   const fetchMessages = async (): Promise<void> => {
     while (state.isFetchWanted && !state.isStopping) {
@@ -54,13 +75,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
         // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
         const isTurn = options.perGroup !== undefined && turns.isOpen();
-        const jobs = await boss.fetch<unknown>(name, {
-          batchSize: isTurn ? 1 : room.slots,
-          ignoreGroups: isTurn ? turns.had(room.busyGroups) : room.fullGroups,
-        });
+        const batchSize = isTurn ? 1 : fewSizes(room.slots);
+        const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
+        const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
         for (const job of jobs) startJob(job);
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
-        else if (jobs.length < (isTurn ? 1 : room.slots)) break;
+        else if (jobs.length < batchSize) break;
       }
     }
   };
@@ -114,7 +134,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await boss.fail(name, job, null);
       return;
     }
-    await boss.complete(name, job);
+    completing.add(complete(job).catch(onError));
   };
 
   const timer = setInterval(wake, pollMs);
@@ -145,6 +165,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       graceOver.abort();
       aborter.abort();
       await finished;
+      await completing.done();
       clearInterval(heartbeat);
     },
   };

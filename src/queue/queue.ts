@@ -9,7 +9,7 @@ import { readRole } from "../storage/connection/server-facts.ts";
 import { sessionConfig } from "../storage/connection/server-sessions.ts";
 import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { bypassRls } from "../storage/system.ts";
-import { fromTransaction } from "./boss-database.ts";
+import { preparedOn } from "./boss-database.ts";
 import { CHANNEL, TOPIC_MARK } from "./topics.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
@@ -83,6 +83,7 @@ const DELETE_AFTER_SECONDS = 3_600;
 
 export function createQueue({ database, queues, onError, silence }: CreateQueueOptions): Queue {
   const boss = openBoss(database, silence);
+  const pooled = preparedOn(bypassRls(database, "claim").db);
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
   const listeners = new Set<(topic: string | null) => void>();
@@ -120,7 +121,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 
     async send(name, data, options = {}, tx) {
       const { startAfter, groupId, priority, key } = options;
-      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      const db = tx === undefined ? pooled : preparedOn(tx);
       await boss.send(name, data, {
         db,
         ...(startAfter === undefined ? {} : { startAfter }),
@@ -135,7 +136,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 
     async sendAll(name, messages, tx) {
       if (messages.length === 0) return;
-      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      const db = tx === undefined ? pooled : preparedOn(tx);
       const rows = messages.map(({ data, groupId, priority, key }) => ({
         data,
         ...(priority === undefined ? {} : { priority }),
@@ -149,11 +150,11 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
     work(name, options) {
       if (dispatchers.has(name)) throw new Error(`the queue ${name} is worked on already`);
       const heartbeatSeconds = queues[name]?.heartbeatSeconds ?? null;
-      dispatchers.set(name, startDispatcher({ boss, name, onError, heartbeatSeconds, ...options }));
+      dispatchers.set(name, startDispatcher({ boss, db: pooled, name, onError, heartbeatSeconds, ...options }));
     },
 
     async publish(topics, tx) {
-      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      const db = tx === undefined ? pooled : preparedOn(tx);
       const payloads = (typeof topics === "string" ? [topics] : topics).map((topic) => TOPIC_MARK + topic);
       await db.executeSql("select pg_notify($1, payload) from unnest($2::text[]) as payload", [CHANNEL, payloads]);
     },
