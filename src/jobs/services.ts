@@ -46,6 +46,8 @@ export interface JobServices {
 
 export interface WorkerServices extends JobServices {
   readonly leases: Leases;
+  /** Called when a job's calls have ended: storing its end needs no slot of the worker. */
+  readonly freeSlot?: () => void;
   /** Aborts when the process begins to stop: a run at a provider is released to another worker between two polls. */
   readonly stopping: AbortSignal;
 }

@@ -11,6 +11,8 @@ export interface Message {
   readonly data: unknown;
   /** Aborts when the process stops and its grace period has ended. */
   readonly signal: AbortSignal;
+  /** Frees the handler's slot for another message before the handler ends. */
+  readonly freeSlot: () => void;
 }
 
 export interface WorkOptions {
@@ -43,6 +45,8 @@ interface DispatcherOptions extends WorkOptions {
 }
 
 const POLL_MS = 2_000;
+/** Handlers that have freed their slots may be so many times as many as there are slots. */
+const MAX_RUNNING_FACTOR = 4;
 /** In one statement. */
 const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
@@ -56,6 +60,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
+  /** Those of the running messages that occupy a slot. */
+  const slots = new Set<Job<unknown>>();
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   let fetching: Promise<void> | null = null;
@@ -103,22 +109,23 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   /** `slots` messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
   const computeRoom = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
     const counts = new Map<string, number>();
-    for (const { groupId = null } of running.values())
-      if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
+    for (const { groupId = null } of slots) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
     const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
     const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
     return {
-      slots: Math.min(concurrency - running.size, perGroup, ...headroom),
+      slots: Math.min(concurrency - slots.size, MAX_RUNNING_FACTOR * concurrency - running.size, perGroup, ...headroom),
       busyGroups: [...counts.keys()],
       fullGroups,
     };
   };
 
   const startJob = (job: Job<unknown>): void => {
+    slots.add(job);
     const work: Promise<void> = handle(job)
       .catch(onError)
       .finally(() => {
         running.delete(work);
+        slots.delete(job);
         startFetching();
       });
     running.set(work, job);
@@ -127,7 +134,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      await options.handler({ data: job.data, signal: aborter.signal });
+      const freeSlot = (): void => {
+        if (slots.delete(job)) startFetching();
+      };
+      await options.handler({ data: job.data, signal: aborter.signal, freeSlot });
     } catch (error) {
       onError(error);
       // The error is not stored, because it may contain a caller's data.

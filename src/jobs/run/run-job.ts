@@ -174,6 +174,7 @@ async function storeSuccess(
   const stored = await storeResult(services, job, result, retryPolicy, () =>
     writeProgress(bypassRls(services.database, "claim").db, job, { stage: "storing", fraction: null }),
   );
+  services.freeSlot?.();
   await retryUntilDeadline(retryPolicy, () =>
     endJob(services, job, (locked) =>
       locked.cancel_requested
@@ -230,6 +231,7 @@ async function failJob(
   error: GatewayError | JobFailure,
   signal: AbortSignal,
 ): Promise<void> {
+  services.freeSlot?.();
   await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
     endJob(services, job, (locked) => failedEnd(services, locked, jobErrorOf(error))),
   );
