@@ -11,7 +11,6 @@ import type { JobRow } from "../storage/schema/tables.ts";
 import type { TerminalEvent } from "../webhooks/store/webhook-events.ts";
 import type { StoredResult } from "./run/store-result.ts";
 import type { JobServices } from "./services.ts";
-import { jobTopic } from "./topics.ts";
 import { removeAudio } from "./remove-audio.ts";
 import type { TerminalStatus } from "./states.ts";
 
@@ -55,11 +54,11 @@ export interface EndingJob {
   readonly end: JobEnd;
 }
 
-export type EndServices = Pick<JobServices, "gateway" | "limits" | "queue" | "onTerminal">;
+export type EndServices = Pick<JobServices, "gateway" | "limits" | "onTerminal">;
 
 /** The caller has locked the rows and checked that their statuses may change to these ends. */
 export async function endLocked(
-  { gateway, limits, queue, onTerminal }: EndServices,
+  { gateway, limits, onTerminal }: EndServices,
   tx: DatabaseTransaction,
   jobs: readonly EndingJob[],
 ): Promise<void> {
@@ -92,10 +91,6 @@ export async function endLocked(
     }),
   );
   await onTerminal(tx, events);
-  await queue.publish(
-    jobs.map(({ locked }) => jobTopic(locked.id)),
-    tx,
-  );
   // Last, because other requests of the apps wait while their budgets are locked.
   await gateway.ledger.settleAllIn(
     tx,

@@ -3,7 +3,6 @@ import { newId } from "../contract/ids.ts";
 import type { DatabaseTransaction } from "../storage/database.ts";
 import { insertDeliveries } from "./store/deliveries.ts";
 import type { TerminalEvent } from "./store/webhook-events.ts";
-import { readEnabledWebhooks } from "./store/webhooks.ts";
 import { AGAIN_QUEUE, enqueueAll, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 
@@ -12,18 +11,11 @@ export async function deliverOnTerminal(
   tx: DatabaseTransaction,
   events: readonly TerminalEvent[],
 ): Promise<void> {
-  const webhooks = await readEnabledWebhooks(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]);
-  if (webhooks.size === 0) return;
-  const deliveries = events
-    .filter(({ workspaceId }) => webhooks.has(workspaceId))
-    .map((event) => ({ ...event, id: newId("delivery"), eventId: event.id }));
+  const deliveries = events.map((event) => ({ ...event, id: newId("delivery"), eventId: event.id }));
   const inserted = await insertDeliveries(tx, deliveries);
   for (const lane of [FIRST_QUEUE, AGAIN_QUEUE] as const) {
     const messages = deliveries
-      .filter(({ id, workspaceId }) => {
-        const isFailing = webhooks.get(workspaceId)?.failing_since !== null;
-        return inserted.has(id) && isFailing === (lane === AGAIN_QUEUE);
-      })
+      .filter(({ id }) => inserted.get(id)?.isFailing === (lane === AGAIN_QUEUE))
       .map(({ id, workspaceId }) => ({ workspaceId, deliveryId: id, turn: 0 }));
     await enqueueAll(queue, messages, lane, tx);
   }

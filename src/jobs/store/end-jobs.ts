@@ -1,9 +1,12 @@
-// Ends jobs: locks their rows, then writes state, result, life of the idempotency key and event of all of them in one statement [jobs.end-transaction].
+// Ends jobs: locks their rows, then writes state, result, life of the idempotency key and event of all of them, and publishes
+// the changes, in one statement [jobs.end-transaction].
 import { sql } from "kysely";
+import { publishing } from "../../queue/topics.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { DatabaseTransaction, SystemTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
 import { insertEventsOf } from "../../webhooks/store/webhook-events.ts";
+import { jobTopicOf } from "../topics.ts";
 import { concatenate } from "./concatenate.ts";
 import type { Fence } from "./claimed-jobs.ts";
 
@@ -59,7 +62,7 @@ export async function endRows(
       keys as (update idempotency_slots set expires_at = ended.expires_at from ended
         where idempotency_slots.app_id = ended.app_id and idempotency_slots.key_sha256 = ended.slot_key
           and idempotency_slots.workspace_id = ended.workspace_id and idempotency_slots.state = 'completed')
-    select finished_at as "finishedAt" from ended`.execute(tx);
+    select finished_at as "finishedAt", ${publishing(jobTopicOf(sql.ref("id")))} from ended`.execute(tx);
   const [row] = rows;
   if (row === undefined || rows.length !== endings.length) throw new Error("a locked job was not there to end");
   return row.finishedAt;

@@ -26,11 +26,14 @@ export interface NewDelivery {
   readonly occurredAt: Date;
 }
 
-/** Returns the ids of the inserted ones. The event of any other has a delivery already. */
+/**
+ * Inserts the deliveries of workspaces with an enabled webhook, but no second one of an event. Returns the inserted ones by id, with whether the receiver
+ * has failed since its last success.
+ */
 export async function insertDeliveries(
   tx: DatabaseTransaction,
   deliveries: readonly NewDelivery[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, { readonly isFailing: boolean }>> {
   const list = deliveries.map((delivery) => ({
     id: delivery.id,
     workspace_id: delivery.workspaceId,
@@ -40,12 +43,16 @@ export async function insertDeliveries(
     job_status: delivery.status,
     occurred_at: delivery.occurredAt.toISOString(),
   }));
-  const { rows } = await sql<{ id: string }>`${PREPARED}
-    insert into webhook_deliveries (id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, next_attempt_at)
-    select given.*, patchbay_now() from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given
-      (id text, workspace_id text, app_id text, event_id text, job_id text, job_status text, occurred_at timestamptz)
-    on conflict (workspace_id, event_id) do nothing returning id`.execute(tx);
-  return new Set(rows.map(({ id }) => id));
+  const { rows } = await sql<{ id: string; isFailing: boolean }>`${PREPARED}
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given
+        (id text, workspace_id text, app_id text, event_id text, job_id text, job_status text, occurred_at timestamptz)),
+      wanted as materialized (select given.*, webhooks.failing_since from given join webhooks on webhooks.workspace_id = given.workspace_id
+        where webhooks.workspace_id = any(array(select workspace_id from given)) and webhooks.enabled),
+      inserted as (insert into webhook_deliveries (id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, next_attempt_at)
+        select id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, patchbay_now() from wanted
+        on conflict (workspace_id, event_id) do nothing returning id)
+    select id, wanted.failing_since is not null as "isFailing" from inserted join wanted using (id)`.execute(tx);
+  return new Map(rows.map(({ id, isFailing }) => [id, { isFailing }]));
 }
 
 export async function insertTestDelivery(

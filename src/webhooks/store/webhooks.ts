@@ -1,7 +1,6 @@
 // Stores a workspace's webhook and the health of its receiver. Callers seal and open the address and the secrets.
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -33,18 +32,6 @@ function webhookOf(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
     .selectAll()
     .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
     .where("workspace_id", "=", workspaceId);
-}
-
-/** The enabled webhooks of these workspaces, by workspace. */
-export async function readEnabledWebhooks(
-  tx: DatabaseTransaction,
-  workspaceIds: readonly WorkspaceId[],
-): Promise<ReadonlyMap<string, Pick<WebhookRow, "failing_since">>> {
-  const { rows } = await sql<Pick<WebhookRow, "workspace_id" | "failing_since">>`${PREPARED}
-    select workspace_id, failing_since from webhooks where workspace_id = any(${workspaceIds}::text[]) and enabled`.execute(
-    tx,
-  );
-  return new Map(rows.map((row) => [row.workspace_id, row]));
 }
 
 export interface NewWebhook {
