@@ -128,7 +128,7 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
       run = await remote.submit(plan, audio, io);
       await io.onRemoteRun(run);
     }
-    const updates = newsOf(services.queue, cancelTopic(job.id));
+    const updates = newsOf(services.queue, [cancelTopic(job.id)]);
     const stopSignal = AbortSignal.any([lease.lost, services.stopping]);
     try {
       return await followRun({

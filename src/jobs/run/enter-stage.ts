@@ -5,7 +5,7 @@ import { type Progress, writeProgress } from "../store/claimed-jobs.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { OpenJob } from "../job-request.ts";
 import type { JobServices } from "../services.ts";
-import { jobTopic } from "../topics.ts";
+import { progressTopic } from "../topics.ts";
 import { JobCancelledError, LeaseLostError } from "../interruptions.ts";
 
 /** Throws an interruption if the job was cancelled or is another worker's. */
@@ -18,5 +18,5 @@ export async function enterStage(
   const written = await writeProgress(bypassRls(services.database, "claim").db, job, progress, candidates);
   if (written === null) throw new LeaseLostError();
   if (written.cancelRequested) throw new JobCancelledError();
-  await services.queue.publish(jobTopic(job.id));
+  await services.queue.publish(progressTopic(job.id));
 }

@@ -5,7 +5,7 @@ import { publishing } from "../../queue/topics.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
-import { jobTopicOf } from "../topics.ts";
+import { progressTopicOf } from "../topics.ts";
 
 /** The job and attempt that a write belongs to. */
 export interface Fence {
@@ -28,7 +28,7 @@ export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promi
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
       stage = case when audio_key is null then stage else 'transcribing' end
     where id = any(array(select id from free))
-    returning *, ${publishing(jobTopicOf(sql.ref("id")))}`.execute(db);
+    returning *, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
   return rows;
 }
 
