@@ -40,33 +40,40 @@ type BatchServices = Pick<JobServices, "database" | "gateway" | "queue" | "seal"
 
 const MAX_BATCH = 64;
 
+/**
+ * Budgets are locked last, so that other requests of the apps wait for the commit alone: ends of jobs waited for half of their time before. A refusal then
+ * costs a second transaction, so that for this long after one they are locked first.
+ */
+const REFUSALS_EXPECTED_MS = 1_000;
+
 export function createSubmitBatch(services: BatchServices): SubmitInBatch {
-  return createBatcher((batch) => submitTogether(services, batch), {
-    maxItems: MAX_BATCH,
-    isItemFault: (error) => !isDatabaseUnavailable(error),
-  });
+  let refusalsUntilMs = 0;
+  const run = async (batch: readonly PendingSubmission[]): Promise<readonly Submitted[]> => {
+    const lost = new Set<Submission>();
+    for (;;) {
+      const remaining = batch.filter((each) => !lost.has(each));
+      const reserves = performance.now() < refusalsUntilMs ? "first" : "last";
+      try {
+        const submitted = await transact(bypassRls(services.database, "batch"), async (tx) => {
+          for (const { onBegin } of remaining) onBegin();
+          return acceptJobs(services, tx, remaining, reserves);
+        });
+        const answers = new Map(remaining.map((each, index) => [each, submitted[index]]));
+        return batch.map((each) => answers.get(each) ?? { kind: "slot_lost" });
+      } catch (error) {
+        // The others' transaction is made again.
+        if (error instanceof RefusedError) refusalsUntilMs = performance.now() + REFUSALS_EXPECTED_MS;
+        else if (error instanceof SlotsLostError) for (const each of error.submissions) lost.add(each);
+        else throw error;
+      }
+    }
+  };
+  return createBatcher(run, { maxItems: MAX_BATCH, isItemFault: (error) => !isDatabaseUnavailable(error) });
 }
 
-async function submitTogether(
-  services: BatchServices,
-  batch: readonly PendingSubmission[],
-): Promise<readonly Submitted[]> {
-  const lost = new Set<Submission>();
-  for (;;) {
-    const remaining = batch.filter((each) => !lost.has(each));
-    try {
-      const submitted = await transact(bypassRls(services.database, "batch"), async (tx) => {
-        for (const { onBegin } of remaining) onBegin();
-        return acceptJobs(services, tx, remaining);
-      });
-      const answers = new Map(remaining.map((each, index) => [each, submitted[index]]));
-      return batch.map((each) => answers.get(each) ?? { kind: "slot_lost" });
-    } catch (error) {
-      // The others' transaction is made again without those.
-      if (!(error instanceof SlotsLostError)) throw error;
-      for (const each of error.submissions) lost.add(each);
-    }
-  }
+/** A budget refused a submission after its row was inserted. The transaction must be rolled back. */
+class RefusedError extends Error {
+  override readonly name = "RefusedError";
 }
 
 /** Slots that another process has taken over. The transaction must be rolled back. */
@@ -80,13 +87,17 @@ export class SlotsLostError extends Error {
   }
 }
 
-/** Reserves, inserts, enqueues and stores the replies, all or nothing but for those that a budget refuses. Throws `SlotsLostError`. */
+/**
+ * Reserves, inserts, enqueues and stores the replies, all or nothing but for those that a budget refuses. Throws `SlotsLostError`, and `RefusedError` if a
+ * budget refuses one and `reserves` is "last".
+ */
 export async function acceptJobs(
   services: Omit<BatchServices, "database">,
   tx: DatabaseTransaction,
   batch: readonly Submission[],
+  reserves: "first" | "last" = "first",
 ): Promise<readonly Submitted[]> {
-  const refusals = await reserve(services, tx, batch);
+  const refusals = reserves === "first" ? await reserve(services, tx, batch) : new Map<Submission, BudgetExceeded>();
   const admitted = batch.filter((each) => !refusals.has(each));
   const created = await insertJobs(
     tx,
@@ -106,6 +117,7 @@ export async function acceptJobs(
     }),
   );
   await completeSlots(services, tx, replies);
+  if (reserves === "last" && (await reserve(services, tx, batch)).size > 0) throw new RefusedError();
   return batch.map((each) => {
     const accepted = replies.get(each);
     const refusal = refusals.get(each);
