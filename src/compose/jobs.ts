@@ -29,6 +29,7 @@ import { deliverOnTerminal } from "../webhooks/on-terminal.ts";
 import { webhookQueues } from "../webhooks/queues.ts";
 import { createReceivers } from "../webhooks/receivers.ts";
 import type { WebhookServices } from "../webhooks/services.ts";
+import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import { sweepWebhooks } from "../webhooks/sweep.ts";
 
 export interface OpenJobsOptions {
@@ -76,6 +77,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   });
   await queue.start();
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));
+  const onTerminal: OnTerminal = (tx, events) => deliverOnTerminal({ queue }, tx, events);
   const jobs: JobServices = {
     gateway,
     database,
@@ -87,10 +89,10 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     resultReads: createKeyedSemaphore(MOST_RESULT_READS),
     appTurns: createAppMutex(),
     submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits }),
-    endInBatch: createEndBatch(),
+    endInBatch: createEndBatch({ gateway, database, limits, onTerminal }),
     writes: createWriteBatches(),
     removals: createWaitGroup(),
-    onTerminal: (tx, events) => deliverOnTerminal({ queue }, tx, events),
+    onTerminal,
     limits,
   };
   const worker = works

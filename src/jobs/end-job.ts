@@ -1,31 +1,18 @@
 // Ends a job: status, result, usage, charge, expiry of its idempotency key and webhook event are one transaction [jobs.end-transaction]. The locked row
 // decides: a cancellation that was committed earlier wins over a success and over a failure.
 import { brand, newId } from "../contract/ids.ts";
-import type { JobError } from "../contract/jobs.ts";
-import type { TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
-import type { Settlement } from "../metering/ledger-entries.ts";
 import type { DatabaseTransaction } from "../storage/database.ts";
 import type { Fence } from "./store/claimed-jobs.ts";
 import { endRows } from "./store/end-jobs.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 import type { TerminalEvent } from "../webhooks/store/webhook-events.ts";
-import type { StoredResult } from "./run/store-result.ts";
 import type { JobServices } from "./services.ts";
+import type { EndingJob, JobEnd } from "./job-end.ts";
 import { removeAudio } from "./remove-audio.ts";
-import type { TerminalStatus } from "./states.ts";
-
-export interface JobEnd {
-  readonly status: TerminalStatus;
-  readonly stored?: StoredResult;
-  readonly error?: JobError;
-  readonly usage?: TranscriptionEnvelope["usage"];
-  /** Of the attempt that is still open. Null: none is. */
-  readonly settlement: Settlement | null;
-}
 
 /** Returns false, without any change, if another worker has taken over the job. Jobs that end at once share a transaction (end-batch.ts). */
 export async function endJob(services: JobServices, fence: Fence, endOf: (locked: JobRow) => JobEnd): Promise<boolean> {
-  const ended = await services.endInBatch({ services, fence, endOf });
+  const ended = await services.endInBatch({ fence, endOf });
   if (ended === null) {
     services.gateway.logger.info({ job_id: fence.id, attempt: fence.attempt, reason: "lost", event: "job.left" });
     return false;
@@ -46,12 +33,6 @@ export async function endJob(services: JobServices, fence: Fence, endOf: (locked
   // The worker need not wait for it.
   if (audioKey !== null) services.removals.add(removeAudio(services, fence.id, audioKey));
   return true;
-}
-
-/** A job with its end. */
-export interface EndingJob {
-  readonly locked: JobRow;
-  readonly end: JobEnd;
 }
 
 export type EndServices = Pick<JobServices, "gateway" | "limits" | "onTerminal">;

@@ -12,9 +12,9 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
-import type { EndInBatch } from "./end-batch.ts";
+import type { EndInBatch } from "./job-end.ts";
 import type { WriteBatches } from "./run/write-batches.ts";
-import type { SubmitInBatch } from "./submit-batch.ts";
+import type { SubmitInBatch } from "./submission.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;

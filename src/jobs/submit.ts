@@ -1,6 +1,7 @@
 // Submits a job: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first], a URL is validated as
 // far as possible without fetching it. Row, reservation, queue message and stored response of the key are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
+import { assertNever } from "../lib/assert-never.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
 import { diskFullError } from "../audio/disk-full-error.ts";
@@ -31,7 +32,8 @@ import { isServerUnavailable } from "../storage/database-faults.ts";
 import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
-import { acceptJobs, SlotsLostError, type Submission, type Submitted } from "./submit-batch.ts";
+import type { Submission, Submitted } from "./submission.ts";
+import { acceptJobs, SlotsLostError } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
@@ -153,7 +155,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     const [accepted] = await acceptJobs(services, tx, [submission(reservation)]).catch((error: unknown) => {
       throw error instanceof SlotsLostError ? slotTakenOver() : error;
     });
-    const reply = replyOf(accepted);
+    const reply = replyOf(accepted ?? { kind: "slot_lost" });
     // The id was free, so no earlier try of this submission is still being committed. This one may be.
     mayExist = true;
     return reply;
@@ -253,14 +255,16 @@ function reservationsFor(
   ];
 }
 
-function replyOf(submitted: Submitted | undefined): GatewayReply {
-  switch (submitted?.kind) {
+function replyOf(submitted: Submitted): GatewayReply {
+  switch (submitted.kind) {
     case "accepted":
       return submitted.reply;
     case "exceeded":
       throw budgetExceeded(submitted.exceeded);
-    default:
+    case "slot_lost":
       throw slotTakenOver();
+    default:
+      return assertNever(submitted);
   }
 }
 

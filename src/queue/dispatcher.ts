@@ -51,11 +51,6 @@ const MAX_RUNNING_FACTOR = 4;
 const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
 
-/** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
-function fewSizes(slots: number): number {
-  return slots <= MAX_EXACT_SIZE ? slots : 2 ** Math.floor(Math.log2(slots));
-}
-
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
@@ -65,15 +60,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   let fetching: Promise<void> | null = null;
-  /** Messages whose handlers have ended. They occupy no slot. */
-  const completing = createWaitGroup();
-  const complete = createBatcher<Job<unknown>, null>(
-    async (jobs) => {
-      await boss.complete(name, [...jobs], null, { db });
-      return jobs.map(() => null);
-    },
-    { maxItems: MAX_COMPLETED, isItemFault: () => false },
-  );
+  const completion = createCompletion(options);
+  const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
 
   const fetchMessages = async (): Promise<void> => {
     while (state.isFetchWanted && !state.isStopping) {
@@ -106,19 +94,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       });
   };
 
-  /** `slots` messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
-  const computeRoom = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
-    const counts = new Map<string, number>();
-    for (const { groupId = null } of slots) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
-    const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
-    const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
-    return {
-      slots: Math.min(concurrency - slots.size, MAX_RUNNING_FACTOR * concurrency - running.size, perGroup, ...headroom),
-      busyGroups: [...counts.keys()],
-      fullGroups,
-    };
-  };
-
   const startJob = (job: Job<unknown>): void => {
     slots.add(job);
     const work: Promise<void> = handle(job)
@@ -144,7 +119,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await boss.fail(name, job, null);
       return;
     }
-    completing.add(complete(job).catch(onError));
+    completion.begin(job);
   };
 
   const timer = setInterval(wake, pollMs);
@@ -175,9 +150,49 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       graceOver.abort();
       aborter.abort();
       await finished;
-      await completing.done();
+      await completion.done();
       clearInterval(heartbeat);
     },
+  };
+}
+
+interface Room {
+  /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
+  readonly slots: number;
+  readonly busyGroups: readonly string[];
+  readonly fullGroups: string[];
+}
+
+function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurrency: number, perGroup: number): Room {
+  const counts = new Map<string, number>();
+  for (const { groupId = null } of occupied) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
+  const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
+  const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
+  return {
+    slots: Math.min(free, perGroup, ...headroom),
+    busyGroups: [...counts.keys()],
+    fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
+  };
+}
+
+/** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
+function fewSizes(slots: number): number {
+  return slots <= MAX_EXACT_SIZE ? slots : 2 ** Math.floor(Math.log2(slots));
+}
+
+/** Completes messages whose handlers have ended. They occupy no slot. */
+function createCompletion({ boss, db, name, onError }: DispatcherOptions) {
+  const running = createWaitGroup();
+  const complete = createBatcher<Job<unknown>, null>(
+    async (jobs) => {
+      await boss.complete(name, [...jobs], null, { db });
+      return jobs.map(() => null);
+    },
+    { maxItems: MAX_COMPLETED, isItemFault: () => false },
+  );
+  return {
+    begin: (job: Job<unknown>) => running.add(complete(job).catch(onError)),
+    done: () => running.done(),
   };
 }
 

@@ -11,7 +11,7 @@ const OWNER = { workspaceId: brand("workspace", "ws_wait"), appId: brand("app", 
 test("jobs.wait: a wait reads the job again at its end, not at its progress", async () => {
   let reads = 0;
   let status = "processing";
-  let notify: (topic: string | null) => void = () => assert.fail("nobody subscribed");
+  let notify: (topic: string | null) => void = () => assert.fail("no subscription");
   const hasRead = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const services = {
     database: {

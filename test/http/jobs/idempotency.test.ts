@@ -142,7 +142,7 @@ for (const key of [null, "never-confirmed"]) {
     const { database } = gateway;
     let isUnavailable = false;
     let nowMs = Date.now();
-    const unconfirming = intercepted(database, async (begin, work) => {
+    const unconfirmed = intercepted(database, async (begin, work) => {
       if (isUnavailable) nowMs += 31_000;
       if (isUnavailable) throw sessionCut();
       const result = await begin(work);
@@ -152,7 +152,7 @@ for (const key of [null, "never-confirmed"]) {
     });
     const second = await startGateway({
       file: jobsFile,
-      existing: { ...gateway, database: unconfirming },
+      existing: { ...gateway, database: unconfirmed },
       works: false,
       now: () => new Date(nowMs),
     });
