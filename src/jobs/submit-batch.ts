@@ -1,13 +1,12 @@
-// Stores the submissions that arrive at the same time in one transaction, of every app: one commit, and each statement once. A submission alone has the same
+// Stores the submissions of a workspace that arrive at the same time in one transaction: one commit, and each statement once. A submission alone has the same
 // statements (docs/decisions/0051-jobs-share-transactions.md).
+import type { WorkspaceId } from "../contract/ids.ts";
 import type { GatewayReply } from "../gateway/reply.ts";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import type { BudgetExceeded } from "../metering/budget.ts";
 import type { DatabaseTransaction } from "../storage/database.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { completeReservedSlots } from "../storage/idempotency-slots.ts";
-import { bypassRls } from "../storage/system.ts";
-import { transact } from "../storage/transact.ts";
 import { enqueueJobs, type JobServices } from "./services.ts";
 import { insertJobs } from "./store/jobs.ts";
 import type { PendingSubmission, Submission, SubmitInBatch, Submitted } from "./submission.ts";
@@ -22,15 +21,39 @@ const MAX_BATCH = 64;
  */
 const REFUSALS_EXPECTED_MS = 1_000;
 
+/** Of each workspace, so that row-level security binds the transaction to it [tenancy.row-level-security]. */
 export function createSubmitBatch(services: BatchServices): SubmitInBatch {
-  let refusalsUntilMs = 0;
+  const batches = new Map<WorkspaceId, { readonly enqueue: SubmitInBatch; waiting: number }>();
+  const refusals = { expectedUntilMs: 0 };
+  return async (submission) => {
+    const { workspaceId } = submission.owner;
+    const batch = batches.get(workspaceId) ?? {
+      enqueue: batchOf(services, workspaceId, refusals),
+      waiting: 0,
+    };
+    batches.set(workspaceId, batch);
+    batch.waiting += 1;
+    try {
+      return await batch.enqueue(submission);
+    } finally {
+      batch.waiting -= 1;
+      if (batch.waiting === 0) batches.delete(workspaceId);
+    }
+  };
+}
+
+function batchOf(
+  services: BatchServices,
+  workspaceId: WorkspaceId,
+  refusals: { expectedUntilMs: number },
+): SubmitInBatch {
   const run = async (batch: readonly PendingSubmission[]): Promise<readonly Submitted[]> => {
     const lost = new Set<Submission>();
     for (;;) {
       const remaining = batch.filter((each) => !lost.has(each));
-      const reserves = performance.now() < refusalsUntilMs ? "first" : "last";
+      const reserves = performance.now() < refusals.expectedUntilMs ? "first" : "last";
       try {
-        const submitted = await transact(bypassRls(services.database, "batch"), async (tx) => {
+        const submitted = await services.database.inWorkspace(workspaceId, async (tx) => {
           for (const { onBegin } of remaining) onBegin();
           return acceptJobs(services, tx, remaining, reserves);
         });
@@ -38,7 +61,7 @@ export function createSubmitBatch(services: BatchServices): SubmitInBatch {
         return batch.map((each) => answers.get(each) ?? { kind: "slot_lost" });
       } catch (error) {
         // The others' transaction is made again.
-        if (error instanceof RefusedError) refusalsUntilMs = performance.now() + REFUSALS_EXPECTED_MS;
+        if (error instanceof RefusedError) refusals.expectedUntilMs = performance.now() + REFUSALS_EXPECTED_MS;
         else if (error instanceof SlotsLostError) for (const each of error.submissions) lost.add(each);
         else throw error;
       }
