@@ -6,6 +6,7 @@ import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
 import { progressTopicOf } from "../topics.ts";
+import { JOB_COLUMNS } from "./job-columns.ts";
 
 /** The job and attempt that a write belongs to. */
 export interface Fence {
@@ -28,7 +29,7 @@ export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promi
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
       stage = case when audio_key is null then stage else 'transcribing' end
     where id = any(array(select id from free))
-    returning *, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
+    returning ${JOB_COLUMNS}, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
   return rows;
 }
 
@@ -114,7 +115,10 @@ export interface Announcement {
   readonly candidates: unknown;
 }
 
-/** Commits that the calls are made. Returns the jobs' ids. A missing one was cancelled before, or another worker has it. */
+/**
+ * Commits that the calls are made. Returns the jobs' ids. A missing one was cancelled before, or another worker has it. Locks the jobs in id order, as claims
+ * do: a process whose leases have lapsed may announce the jobs that another one claims.
+ */
 export async function announceCalls(
   db: SystemHandle,
   announcements: readonly Announcement[],
@@ -128,11 +132,13 @@ export async function announceCalls(
   }));
   const { rows } = await sql<{ id: string }>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, attempt int,
-      call_attempt_id text, call_position int, candidates jsonb))
+      call_attempt_id text, call_position int, candidates jsonb)),
+      held as materialized (select jobs.id from jobs join given on jobs.id = given.id and jobs.attempt = given.attempt
+        where jobs.id = any(array(select id from given)) and jobs.status = 'processing' and not jobs.cancel_requested
+        order by jobs.id for update of jobs)
     update jobs set call_attempt_id = given.call_attempt_id, call_position = given.call_position, call_state = 'submitting', remote_run = null,
       candidates = coalesce(given.candidates, jobs.candidates)
-    from given where jobs.id = any(array(select id from given)) and jobs.id = given.id and jobs.attempt = given.attempt
-      and jobs.status = 'processing' and not jobs.cancel_requested
+    from given where jobs.id = any(array(select id from held)) and jobs.id = given.id and jobs.attempt = given.attempt
     returning jobs.id`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
