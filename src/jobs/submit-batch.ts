@@ -70,9 +70,15 @@ function batchOf(
   return createBatcher(run, { maxItems: MAX_BATCH, isItemFault: (error) => !isDatabaseUnavailable(error) });
 }
 
-/** A budget refused a submission after its row was inserted. The transaction must be rolled back. */
-class RefusedError extends Error {
+/** Budgets refused submissions after their rows were inserted. The transaction must be rolled back. */
+export class RefusedError extends Error {
   override readonly name = "RefusedError";
+  readonly refusals: ReadonlyMap<Submission, BudgetExceeded>;
+
+  constructor(refusals: ReadonlyMap<Submission, BudgetExceeded>) {
+    super("budgets refused submissions");
+    this.refusals = refusals;
+  }
 }
 
 /** Slots that another process has taken over. The transaction must be rolled back. */
@@ -94,7 +100,7 @@ export async function acceptJobs(
   services: Omit<BatchServices, "database">,
   tx: DatabaseTransaction,
   batch: readonly Submission[],
-  reserves: "first" | "last" = "first",
+  reserves: "first" | "last",
 ): Promise<readonly Submitted[]> {
   const refusals = reserves === "first" ? await reserve(services, tx, batch) : new Map<Submission, BudgetExceeded>();
   const admitted = batch.filter((each) => !refusals.has(each));
@@ -116,7 +122,10 @@ export async function acceptJobs(
     }),
   );
   await completeSlots(services, tx, replies);
-  if (reserves === "last" && (await reserve(services, tx, batch)).size > 0) throw new RefusedError();
+  if (reserves === "last") {
+    const late = await reserve(services, tx, batch);
+    if (late.size > 0) throw new RefusedError(late);
+  }
   return batch.map((each) => {
     const accepted = replies.get(each);
     const refusal = refusals.get(each);

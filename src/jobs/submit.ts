@@ -33,7 +33,7 @@ import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
 import type { Submission, Submitted } from "./submission.ts";
-import { acceptJobs, SlotsLostError } from "./submit-batch.ts";
+import { acceptJobs, RefusedError, SlotsLostError } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
@@ -152,9 +152,8 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   const transaction: Transactor<DatabaseTransaction>["transaction"] = (work) =>
     database.inWorkspace(owner.workspaceId, work);
   const insertAlone = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
-    const [accepted] = await acceptJobs(services, tx, [submission(reservation)]).catch((error: unknown) => {
-      throw error instanceof SlotsLostError ? slotTakenOver() : error;
-    });
+    // The row first: an earlier try that is still being committed has to be noticed by its id, not by the budget that it uses.
+    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], "last").catch(refuseAlone);
     const reply = replyOf(accepted ?? { kind: "slot_lost" });
     // The id was free, so no earlier try of this submission is still being committed. This one may be.
     mayExist = true;
@@ -253,6 +252,13 @@ function reservationsFor(
     { ...firstReservation, reserveNanoUsd: highest },
     ...perTarget.filter(({ reserveNanoUsd }) => reserveNanoUsd < highest),
   ];
+}
+
+/** The answer to a submission that was alone in its transaction. */
+function refuseAlone(error: unknown): never {
+  if (error instanceof SlotsLostError) throw slotTakenOver();
+  const [exceeded] = error instanceof RefusedError ? error.refusals.values() : [];
+  throw exceeded === undefined ? error : budgetExceeded(exceeded);
 }
 
 function replyOf(submitted: Submitted): GatewayReply {

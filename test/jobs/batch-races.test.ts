@@ -33,7 +33,10 @@ test("jobs.fenced-writes: announcements of one process and claims of another loc
     await sql`select from jobs where id = ${first} for update`.execute(tx);
     const announcing = announceCalls(db, announcements);
     await until(async () => {
-      const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      const { rows } =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          db,
+        );
       return rows.length > 0;
     });
     await sql`select from jobs where id = ${second} for update`.execute(tx);

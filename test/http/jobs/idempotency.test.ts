@@ -4,6 +4,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
+import { newId } from "../../../src/contract/ids.ts";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
 import type { Ledger } from "../../../src/metering/ledger.ts";
 import { postForm } from "../../harness/client.ts";
@@ -108,19 +109,12 @@ for (const isCutAgain of [false, true]) {
       calls += 1;
       if (isCutAgain && calls > 2 && calls < 8) throw sessionCut();
       const again = begin(work);
-      if (calls === 2) await until(waitsForLock);
+      if (calls === 2) await until(() => waitsForLock(database));
       mayCommit.resolve();
       if (!isCutAgain || calls > 2) return again;
       await again.catch(() => undefined);
       throw sessionCut();
     });
-    const waitsForLock = async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-      return rows.length > 0;
-    };
     const second = await startGateway({
       file: jobsFile,
       existing: { ...gateway, database: holding },
@@ -135,6 +129,67 @@ for (const isCutAgain of [false, true]) {
     assert.equal(others.length, jobsBefore);
     assert.equal((await ended(gateway.origin, made?.id ?? "")).status, "succeeded");
   });
+}
+
+test("jobs.submitted-once, jobs.reservation: a submission that is still being committed when it is looked up, and whose own reservation exhausts the budget, is accepted", async () => {
+  const { database } = gateway;
+  const newest = () =>
+    database.db
+      .selectFrom("jobs")
+      .select(["id", "workspace_id", "app_id", "call_attempt_id"])
+      .orderBy("created_at", "desc")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+  await submit(gateway.origin);
+  const { workspace_id, app_id, call_attempt_id } = await newest();
+  const { reserved_nano_usd: limit_nano_usd } = await database.db
+    .selectFrom("attempts")
+    .select("reserved_nano_usd")
+    .where("id", "=", call_attempt_id)
+    .executeTakeFirstOrThrow();
+  const budgetId = newId("budget");
+  await database.db
+    .insertInto("budgets")
+    .values({ id: budgetId, workspace_id, app_id, period: "total", managed_by: "api", limit_nano_usd })
+    .execute();
+  const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isCut = false;
+  let isLookedUp = false;
+  const holding = intercepted(database, async (begin, work, isSystem) => {
+    if (!isCut) {
+      const held = begin(async (tx) => {
+        const result = await work(tx);
+        if (!isSubmission(result)) return result;
+        reached.resolve();
+        await mayCommit.promise;
+        return result;
+      });
+      const isOther = await Promise.race([held.then(() => true), reached.promise.then(() => false)]);
+      if (isOther) return held;
+      isCut = true;
+      throw sessionCut();
+    }
+    const again = begin(work);
+    if (isSystem || isLookedUp) return again;
+    isLookedUp = true;
+    await until(() => waitsForLock(database));
+    mayCommit.resolve();
+    return again;
+  });
+  const second = await startGateway({ file: jobsFile, existing: { ...gateway, database: holding }, works: false });
+  const answer = await postForm(second.origin, { path: JOBS });
+  await second.close();
+  await database.db.deleteFrom("budgets").where("id", "=", budgetId).execute();
+  assert.deepEqual([answer.status, answer.code ?? null], [202, null]);
+  const { id } = await newest();
+  assert.equal(submittedOf(answer).job_id, id);
+  assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+});
+
+async function waitsForLock({ db }: Pick<OpenDatabase, "db">): Promise<boolean> {
+  const { rows } =
+    await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length > 0;
 }
 
 for (const key of [null, "never-confirmed"]) {
