@@ -9,8 +9,12 @@ import { endLocked, type EndServices } from "./end-job.ts";
 import type { EndInBatch, EndingJob, PendingEnd } from "./job-end.ts";
 import { lockFenced } from "./store/end-jobs.ts";
 
-/** Their results are parameters of one statement, each of at most `stt_job_inline_result_bytes`. */
 const MAX_BATCH = 32;
+/**
+ * Their results are one parameter, of which the driver makes several copies. One result is usually some kilobytes, but `stt_job_inline_result_bytes` limits
+ * only what callers see of it, and may be 16 MiB.
+ */
+const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
 export function createEndBatch(services: EndServices & { readonly database: Database }): EndInBatch {
   const endTogether = (batch: readonly PendingEnd[]): Promise<readonly (EndingJob | null)[]> =>
@@ -34,5 +38,10 @@ export function createEndBatch(services: EndServices & { readonly database: Data
       );
       return ending;
     });
-  return createBatcher(endTogether, { maxItems: MAX_BATCH, isItemFault: (error) => !isDatabaseUnavailable(error) });
+  return createBatcher(endTogether, {
+    maxItems: MAX_BATCH,
+    maxWeight: MAX_RESULT_BYTES,
+    weightOf: ({ resultBytes }) => resultBytes,
+    isItemFault: (error) => !isDatabaseUnavailable(error),
+  });
 }

@@ -11,8 +11,13 @@ import type { EndingJob, JobEnd } from "./job-end.ts";
 import { removeAudio } from "./remove-audio.ts";
 
 /** Returns false, without any change, if another worker has taken over the job. Jobs that end at once share a transaction (end-batch.ts). */
-export async function endJob(services: JobServices, fence: Fence, endOf: (locked: JobRow) => JobEnd): Promise<boolean> {
-  const ended = await services.endInBatch({ fence, endOf });
+export async function endJob(
+  services: JobServices,
+  fence: Fence,
+  endOf: (locked: JobRow) => JobEnd,
+  resultBytes = 0,
+): Promise<boolean> {
+  const ended = await services.endInBatch({ fence, endOf, resultBytes });
   if (ended === null) {
     services.gateway.logger.info({ job_id: fence.id, attempt: fence.attempt, reason: "lost", event: "job.left" });
     return false;

@@ -24,6 +24,8 @@ export interface StoredResult {
 export interface PendingEnd {
   readonly fence: Fence;
   readonly endOf: (locked: JobRow) => JobEnd;
+  /** Of the result that the row gets. */
+  readonly resultBytes: number;
 }
 
 /** A job as it was locked, with its end. */

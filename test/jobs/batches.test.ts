@@ -89,6 +89,21 @@ test("jobs.end-transaction, jobs.fenced-writes: jobs that end together share a t
   await assertEvents(database);
 });
 
+test("jobs.end-transaction: large results that are stored at once do not share a transaction, so that a statement's size is bounded", async () => {
+  const { app } = gateway;
+  const large = Buffer.alloc(3 * 1024 * 1024, 1);
+  const jobs = await Promise.all(Array.from({ length: 4 }, claimed));
+  const ends = await Promise.all(jobs.map((job) => endJob(app.jobs, job, succeeding(large), large.length)));
+  assert.deepEqual(ends, [true, true, true, true]);
+  await app.jobs.removals.done();
+  const { rows } = await sql<{ xmin: string; jobs: bigint }>`select xmin::text, count(*) as jobs from webhook_events
+    where job_id = any(${jobs.map(({ id }) => id)}::text[]) group by 1`.execute(gateway.database.db);
+  assert.deepEqual(
+    rows.map((row) => Number(row.jobs)),
+    [2, 2],
+  );
+});
+
 test("jobs.end-transaction: an end that cannot be determined fails alone", async () => {
   const { app, database, origin } = gateway;
   const [broken, sound] = [await claimed(), await claimed()];

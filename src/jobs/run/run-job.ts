@@ -34,6 +34,8 @@ import { bypassRls } from "../../storage/system.ts";
 
 /** How long a claim is retried while the database is unavailable. A claim that is given up delays the job until it is offered again. */
 const CLAIM_WITHIN_MS = 10_000;
+/** Sealed, of a job without a slot that waits for its end: in memory its transcript is many times as large, and there may be four times as many as slots. */
+const MAX_WAITING_RESULT_BYTES = 65_536;
 
 /** `graceOver` aborts when the process can no longer wait for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
@@ -174,12 +176,18 @@ async function storeSuccess(
   const stored = await storeResult(services, job, result, retryPolicy, () =>
     writeProgress(bypassRls(services.database, "claim").db, job, { stage: "storing", fraction: null }),
   );
-  services.freeSlot?.();
+  const resultBytes = stored.result?.length ?? 0;
+  // A large result keeps its slot, because ends may wait while further jobs begin.
+  if (resultBytes <= MAX_WAITING_RESULT_BYTES) services.freeSlot?.();
   await retryUntilDeadline(retryPolicy, () =>
-    endJob(services, job, (locked) =>
-      locked.cancel_requested
-        ? cancelledAsServed(served.settlement.attemptId, served.billing)
-        : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+    endJob(
+      services,
+      job,
+      (locked) =>
+        locked.cancel_requested
+          ? cancelledAsServed(served.settlement.attemptId, served.billing)
+          : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+      resultBytes,
     ),
   );
 }
