@@ -103,16 +103,32 @@ async function createFolder(path: string, createdBefore: string | undefined): Pr
 /** Makes the names in a folder durable. */
 export type SyncFolder = (path: string) => Promise<void>;
 
-/** Calls that come while a folder is being synced share the next sync of it. */
-export function createFolderSync(): SyncFolder {
-  const enqueue = createBatcher<string, null>(
+/**
+ * Calls that come while a folder is being synced share the next sync of it. A sync that fails fails for all of them and is not repeated: the system reports
+ * a write error once, and a second sync would succeed although the names are lost.
+ */
+export function createFolderSync(sync: SyncFolder = syncFolder): SyncFolder {
+  const enqueue = createBatcher<string, () => void>(
     async (paths) => {
-      await Promise.all([...new Set(paths)].map(syncFolder));
-      return paths.map(() => null);
+      const outcomes = new Map<string, () => void>();
+      const syncOne = async (path: string): Promise<void> => {
+        try {
+          await sync(path);
+        } catch (error) {
+          outcomes.set(path, () => {
+            throw error;
+          });
+        }
+      };
+      await Promise.all([...new Set(paths)].map(syncOne));
+      return paths.map((path) => outcomes.get(path) ?? (() => undefined));
     },
-    { maxItems: Number.POSITIVE_INFINITY, isItemFault: () => true },
+    { maxItems: Number.POSITIVE_INFINITY, isItemFault: () => false },
   );
-  return async (path) => void (await enqueue(path));
+  return async (path) => {
+    const report = await enqueue(path);
+    report();
+  };
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -68,10 +68,11 @@ export async function spentAudio(db: SystemHandle, skip: number): Promise<readon
   return rows;
 }
 
+/** Locks the jobs in id order, because several processes may have removed the same audio. */
 export async function forgetAudio(db: SystemHandle, ids: readonly string[]): Promise<void> {
-  await sql`${PREPARED} update jobs set audio_key = null where id = any(${ids}::text[]) and finished_at is not null`.execute(
-    db,
-  );
+  await sql`${PREPARED} with ended as materialized (select id from jobs
+      where id = any(${ids}::text[]) and finished_at is not null and audio_key is not null order by id for update)
+    update jobs set audio_key = null where id = any(array(select id from ended))`.execute(db);
 }
 
 /** Expired jobs without a result in the object store, at most `SWEPT_AT_ONCE`. */
