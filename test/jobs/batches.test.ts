@@ -12,8 +12,8 @@ import type { PendingSubmission } from "../../src/jobs/submission.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
 import { bypassRls } from "../../src/storage/system.ts";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
-import { poll, submit } from "../http/jobs/jobs.ts";
+import { OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { cancel, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "./setting.ts";
 
 let gateway: TestGateway;
@@ -102,6 +102,51 @@ test("jobs.end-transaction: large results that are stored at once do not share a
     rows.map((row) => Number(row.jobs)),
     [2, 2],
   );
+});
+
+test("webhooks.tenancy, jobs.end-transaction: jobs of two workspaces that end together have events, deliveries and messages of their own workspace, and a caller's cancellation has them too", async () => {
+  const { app, database, origin } = gateway;
+  const { db } = database;
+  const own = await claimed();
+  const { job_id: foreignId } = await submit(origin, { key: OTHER_KEY });
+  const foreign = await claimJob(db, foreignId);
+  assert.ok(foreign !== null && foreign.workspace_id !== own.workspace_id);
+  const secret = Buffer.from("sealed");
+  await db
+    .insertInto("webhooks")
+    .values(
+      [own, foreign].map(({ workspace_id }) => ({
+        workspace_id,
+        url: "https://receiver.example/",
+        enabled: true,
+        secret,
+        secret_last4: "last",
+      })),
+    )
+    .execute();
+  const { job_id: queuedId } = await submit(origin, { key: OTHER_KEY });
+  await Promise.all([endJob(app.jobs, own, failing), endJob(app.jobs, foreign, succeeding(Buffer.from("foreign")))]);
+  assert.equal((await cancel(origin, queuedId, OTHER_KEY)).status, "cancelled");
+  await app.jobs.removals.done();
+  const { rows } = await sql<{ job: string; owners: number; status: string; messages: bigint }>`
+    select jobs.id as job, jobs.status, (select count(distinct (all_rows.workspace_id, all_rows.app_id))::int from (
+        select jobs.workspace_id, jobs.app_id union all
+        select workspace_id, app_id from webhook_events where job_id = jobs.id union all
+        select workspace_id, app_id from webhook_deliveries where job_id = jobs.id) as all_rows) as owners,
+      (select count(*) from webhook_deliveries as delivery join webhook_events as event on event.id = delivery.event_id
+        join pgboss.job as message on message.data ->> 'deliveryId' = delivery.id and message.data ->> 'workspaceId' = jobs.workspace_id
+          and message.group_id = jobs.workspace_id
+        where delivery.job_id = jobs.id and event.job_id = jobs.id and delivery.job_status = jobs.status) as messages
+    from jobs where id = any(${[own.id, foreign.id, queuedId]}::text[])`.execute(db);
+  assert.deepEqual(
+    new Map(rows.map(({ job, ...row }) => [job, { ...row, messages: Number(row.messages) }])),
+    new Map([
+      [own.id, { status: "failed", owners: 1, messages: 1 }],
+      [foreign.id, { status: "succeeded", owners: 1, messages: 1 }],
+      [queuedId, { status: "cancelled", owners: 1, messages: 1 }],
+    ]),
+  );
+  await db.deleteFrom("webhooks").execute();
 });
 
 test("jobs.end-transaction: an end that cannot be determined fails alone", async () => {
