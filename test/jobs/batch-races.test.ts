@@ -45,6 +45,19 @@ test("jobs.fenced-writes: announcements of one process and claims of another loc
   assert.equal((await announced.announcing).size, 2);
 });
 
+test("jobs.event-stream: a claim enters the stage of the call without the progress of an earlier attempt", async () => {
+  const { db } = gateway.database;
+  const { job_id: id } = await submit(gateway.origin);
+  await claimJobs(db, [id]);
+  await db
+    .updateTable("jobs")
+    .set({ fraction: 0.5, lease_until: new Date(0) })
+    .where("id", "=", id)
+    .execute();
+  const [row] = await claimJobs(db, [id]);
+  assert.deepEqual([row?.attempt, row?.stage, row?.fraction], [2, "transcribing", null]);
+});
+
 test("storage.transactions: prepared claims and ends go on after the migration of a newer version has added a column", async () => {
   const database = await openTestDatabase({ poolSize: 1 });
   try {

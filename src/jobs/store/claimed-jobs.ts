@@ -27,7 +27,7 @@ export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promi
       where id = any(${ids}::text[]) and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
       order by id for update)
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
-      stage = case when audio_key is null then stage else 'transcribing' end
+      stage = case when audio_key is null then stage else 'transcribing' end, fraction = case when audio_key is null then fraction end
     where id = any(array(select id from free))
     returning ${JOB_COLUMNS}, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
   return rows;
