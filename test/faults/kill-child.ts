@@ -101,7 +101,7 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
     ledger: {
       ...ledger,
       reserveAllIn: async (tx, reservations) => {
-        // The only one of a submission: its audio is stored, its row is next.
+        // The only one of a submission: its audio is stored, its row is inserted and not committed.
         reach("after-object-put");
         committing = "before-submit-commit";
         return ledger.reserveAllIn(tx, reservations);
