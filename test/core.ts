@@ -31,6 +31,7 @@ export const CORE: Readonly<Record<string, CoreGroup>> = {
     files: [
       "test/http/jobs/happy.test.ts",
       "test/http/jobs/idempotency.test.ts",
+      "test/jobs/batches.test.ts",
       "test/jobs/cancel.test.ts",
       "test/jobs/purge.test.ts",
       "test/jobs/states.test.ts",

@@ -7,8 +7,12 @@ import type { Configuration } from "../config/configuration.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "../jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../jobs/sweep.ts";
+import { createEndBatch } from "../jobs/end-batch.ts";
 import { createAppMutex } from "../jobs/run/app-mutex.ts";
+import { createWriteBatches } from "../jobs/run/write-batches.ts";
+import { createSubmitBatch } from "../jobs/submit-batch.ts";
 import { startWorker } from "../jobs/worker.ts";
+import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createPeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import type { DirtyTask } from "../lib/concurrency/dirty-task.ts";
 import { createResultTokens } from "../objects/result-token.ts";
@@ -25,6 +29,7 @@ import { deliverOnTerminal } from "../webhooks/on-terminal.ts";
 import { webhookQueues } from "../webhooks/queues.ts";
 import { createReceivers } from "../webhooks/receivers.ts";
 import type { WebhookServices } from "../webhooks/services.ts";
+import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import { sweepWebhooks } from "../webhooks/sweep.ts";
 
 export interface OpenJobsOptions {
@@ -72,6 +77,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   });
   await queue.start();
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));
+  const onTerminal: OnTerminal = (tx, events) => deliverOnTerminal({ queue }, tx, events);
   const jobs: JobServices = {
     gateway,
     database,
@@ -82,7 +88,11 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     parser,
     resultReads: createKeyedSemaphore(MOST_RESULT_READS),
     appTurns: createAppMutex(),
-    onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
+    submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits }),
+    endInBatch: createEndBatch({ gateway, database, limits, onTerminal }),
+    writes: createWriteBatches(),
+    removals: createWaitGroup(),
+    onTerminal,
     limits,
   };
   const worker = works
@@ -119,6 +129,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
       await Promise.all(sweeps.map((sweep) => sweep.stop()));
       await queue.stop({ graceMs });
       worker?.close();
+      await jobs.removals.done();
       objects.close();
     },
   };

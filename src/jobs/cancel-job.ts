@@ -7,7 +7,8 @@ import { markPostCommitFailure } from "../storage/transact.ts";
 import { describeJob, type JobView } from "./read/describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read/read-job.ts";
-import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
+import type { JobServices } from "./services.ts";
+import { cancelTopic, jobTopic } from "./topics.ts";
 import { openSettlement } from "./run/settle-open.ts";
 
 /** Returns the job after the change. If the job had already ended, its status shows how. */
@@ -21,15 +22,12 @@ export async function cancelJob(
     const row = await lockJob(tx, owner, id);
     if (row === null) throw noSuchJob();
     if (row.status === "queued") {
-      await endLocked(services, tx, row, {
-        status: "cancelled",
-        settlement: openSettlement(row, "failed:cancelled"),
-      });
+      const end = { status: "cancelled", settlement: openSettlement(row, "failed:cancelled") } as const;
+      await endLocked(services, tx, [{ locked: row, end }]);
     } else if (row.status === "processing") {
       await requestCancel(tx, owner, id);
       await wakeCancelled(tx, id);
-      await services.queue.publish(jobTopic(id), tx);
-      await services.queue.publish(cancelTopic(id), tx);
+      await services.queue.publish([jobTopic(id), cancelTopic(id)], tx);
     }
   });
   return describeJob(services, await markPostCommitFailure(findJob(services, owner, id)), room);

@@ -1,7 +1,8 @@
-// The dependencies of the functions of `jobs/` (`JobServices`, and `WorkerServices` for workers), created once in `compose/app.ts`, and the queue and topics
-// of jobs.
+// The dependencies of the functions of `jobs/` (`JobServices`, and `WorkerServices` for workers), created once in `compose/app.ts`, and the queue of
+// jobs.
 import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { KeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
+import type { WaitGroup } from "../lib/concurrency/wait-group.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
@@ -11,6 +12,9 @@ import type { Seal } from "../storage/secrets/seal.ts";
 import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
+import type { EndInBatch } from "./job-end.ts";
+import type { WriteBatches } from "./run/write-batches.ts";
+import type { SubmitInBatch } from "./submission.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;
@@ -24,6 +28,11 @@ export interface JobServices {
   /** Limits reads of large results, which take many times their size in memory on the way to a response. */
   readonly resultReads: KeyedSemaphore;
   readonly appTurns: AppMutex;
+  readonly submitInBatch: SubmitInBatch;
+  readonly endInBatch: EndInBatch;
+  readonly writes: WriteBatches;
+  /** Deletions of audio that continue after their jobs have ended. */
+  readonly removals: WaitGroup;
   /** Notifies subscribers, in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {
@@ -37,6 +46,8 @@ export interface JobServices {
 
 export interface WorkerServices extends JobServices {
   readonly leases: Leases;
+  /** Called when a job's calls have ended: storing its end needs no slot of the worker. */
+  readonly freeSlot?: () => void;
   /** Aborts when the process begins to stop: a run at a provider is released to another worker between two polls. */
   readonly stopping: AbortSignal;
 }
@@ -63,12 +74,14 @@ export function enqueueJob(
   return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);
 }
 
-/** Topic of every change of a job. */
-export function jobTopic(jobId: string): string {
-  return `job:${jobId}`;
-}
-
-/** Topic of cancellations, for the job's worker. Separate from its progress, which would cut short each of the worker's own pauses. */
-export function cancelTopic(jobId: string): string {
-  return `job.cancel:${jobId}`;
+/** The same for several, in one statement. */
+export function enqueueJobs(
+  queue: Pick<Queue, "sendAll">,
+  jobs: readonly { readonly id: string; readonly appId: string }[],
+  { goesFirst }: { readonly goesFirst: boolean },
+  tx: DatabaseTransaction,
+): Promise<void> {
+  const priority = goesFirst ? { priority: FIRST_PRIORITY } : {};
+  const messages = jobs.map(({ id, appId }) => ({ data: { job_id: id }, groupId: appId, key: id, ...priority }));
+  return queue.sendAll(JOBS_QUEUE, messages, tx);
 }

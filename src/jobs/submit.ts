@@ -1,6 +1,7 @@
 // Submits a job: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first], a URL is validated as
 // far as possible without fetching it. Row, reservation, queue message and stored response of the key are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
+import { assertNever } from "../lib/assert-never.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
 import { diskFullError } from "../audio/disk-full-error.ts";
@@ -27,14 +28,16 @@ import type { Reservation } from "../metering/ledger-entries.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { DatabaseTransaction, Transactor } from "../storage/database.ts";
-import { completeReservedSlot } from "../storage/idempotency-slots.ts";
-import { insertJob, readJob } from "./store/jobs.ts";
+import { isServerUnavailable } from "../storage/database-faults.ts";
+import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
-import { transactExactlyOnce } from "../storage/transact.ts";
+import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
+import type { Submission, Submitted } from "./submission.ts";
+import { acceptJobs, RefusedError, SlotsLostError } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
-import { enqueueJob, type JobServices } from "./services.ts";
+import type { JobServices } from "./services.ts";
 import { retryAfterReclaim } from "./run/retry-after-reclaim.ts";
 import {
   isDatabaseUnavailable,
@@ -111,7 +114,7 @@ interface Acceptance {
 }
 
 async function commit(services: JobServices, call: JobCall, acceptance: Acceptance): Promise<GatewayReply> {
-  const { database, gateway, seal, queue, limits } = services;
+  const { database, gateway, seal } = services;
   const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservations = audio === null ? [null] : reservationsFor(services, call, decision, audio.measured);
@@ -122,8 +125,12 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
   let mayExist = false;
-  const insert = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
-    const { createdAt, deadlineAt } = await insertJob(tx, owner, {
+  const submission = (reservation: Reservation | null): Submission => ({
+    owner,
+    reservation,
+    slot: slot?.ref ?? null,
+    replyAt: submitted,
+    job: {
       id: jobId,
       keyId: call.principal.key.id,
       requestId: call.requestId,
@@ -135,29 +142,23 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       purpose: decision.purpose,
       metadata: call.ownFields.metadata ?? {},
       slotKey: slot?.ref.keySha256 ?? null,
-      deadlineSeconds: limits.jobDeadlineSeconds,
       beginsSimulated: beginsSimulated(call, decision),
-    });
-    // The id was free, so no earlier try of this submission is still being committed.
-    mayExist = false;
-    await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
-    // Last of the statements, because other requests of the app wait while its budgets are locked.
-    if (reservation !== null) await reserve(services, tx, reservation);
-    const reply = submitted(createdAt);
-    if (slot !== null) {
-      // A preliminary expiry: the end of the job moves it.
-      const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
-      if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw slotTakenOver();
-    }
-    mayExist = true;
-    return reply;
-  };
+    },
+  });
   const findSubmitted = async (tx: DatabaseTransaction): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Transactor<DatabaseTransaction>["transaction"] = (work) =>
     database.inWorkspace(owner.workspaceId, work);
+  const insertAlone = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
+    // The row first: an earlier try that is still being committed has to be noticed by its id, not by the budget that it uses.
+    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], "last").catch(refuseAlone);
+    const reply = replyOf(accepted ?? { kind: "slot_lost" });
+    // The id was free, so no earlier try of this submission is still being committed. This one may be.
+    mayExist = true;
+    return reply;
+  };
   /** After an unconfirmed commit: looks the job up, and inserts it again if it does not exist. */
   const confirm = (reservation: Reservation | null): Promise<GatewayReply> =>
     retryUntilDeadline(
@@ -169,15 +170,27 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       () =>
         transactExactlyOnce(
           { transaction },
-          async (tx) => (await findSubmitted(tx)) ?? insert(tx, reservation),
+          async (tx) => (await findSubmitted(tx)) ?? insertAlone(tx, reservation),
           findSubmitted,
         ),
       isDatabaseUnavailable,
     );
+  const insertOnce = async (reservation: Reservation | null): Promise<GatewayReply> => {
+    let hasBegun = false;
+    const onBegin = (): void => {
+      hasBegun = true;
+    };
+    try {
+      return replyOf(await services.submitInBatch({ ...submission(reservation), onBegin }));
+    } catch (error) {
+      if (!hasBegun || error instanceof GatewayError) throw error;
+      mayExist = !isRolledBack(error);
+      if (!isServerUnavailable(error)) throw error;
+      return repeatUnlessDone({ transaction }, (tx) => insertAlone(tx, reservation), findSubmitted);
+    }
+  };
   const insertWith = (reservation: Reservation | null): Promise<GatewayReply> =>
-    retryAfterReclaim(services, owner, () =>
-      transactExactlyOnce({ transaction }, (tx) => insert(tx, reservation), findSubmitted),
-    ).catch((error: unknown) => {
+    retryAfterReclaim(services, owner, () => insertOnce(reservation)).catch((error: unknown) => {
       if (mayExist && isDatabaseUnavailable(error)) return confirm(reservation);
       throw error;
     });
@@ -241,10 +254,24 @@ function reservationsFor(
   ];
 }
 
-async function reserve({ gateway }: JobServices, tx: DatabaseTransaction, reservation: Reservation): Promise<void> {
-  const reserved = await gateway.ledger.reserveIn(tx, reservation);
-  if (reserved.ok) return;
-  throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : slotTakenOver();
+/** The answer to a submission that was alone in its transaction. */
+function refuseAlone(error: unknown): never {
+  if (error instanceof SlotsLostError) throw slotTakenOver();
+  const [exceeded] = error instanceof RefusedError ? error.refusals.values() : [];
+  throw exceeded === undefined ? error : budgetExceeded(exceeded);
+}
+
+function replyOf(submitted: Submitted): GatewayReply {
+  switch (submitted.kind) {
+    case "accepted":
+      return submitted.reply;
+    case "exceeded":
+      throw budgetExceeded(submitted.exceeded);
+    case "slot_lost":
+      throw slotTakenOver();
+    default:
+      return assertNever(submitted);
+  }
 }
 
 function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: SuccessfulDecision): JobRequest {

@@ -115,7 +115,8 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   return transact(bypassRls(services.database, "sweep"), async (tx) => {
     const row = await beginOverdueJob(tx);
     if (row === null) return false;
-    await endLocked(services, tx, row, failedEnd(services, row, jobErrorOf(deadlinePassed(row.call_state))));
+    const end = failedEnd(services, row, jobErrorOf(deadlinePassed(row.call_state)));
+    await endLocked(services, tx, [{ locked: row, end }]);
     return true;
   });
 }

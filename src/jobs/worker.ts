@@ -27,10 +27,10 @@ export function startWorker(services: JobServices, { concurrency, onError }: Wor
   services.queue.work(JOBS_QUEUE, {
     concurrency,
     perGroup: maxPerApp(concurrency),
-    handler: async ({ data, signal }) => {
+    handler: async ({ data, signal, freeSlot }) => {
       // The queue redelivers the message to another process.
       if (stopping.signal.aborted) throw new Error("this process is stopping");
-      await runJob(workerServices, message.parse(data).job_id, signal);
+      await runJob({ ...workerServices, freeSlot }, message.parse(data).job_id, signal);
     },
   });
   return {

@@ -25,6 +25,9 @@ export interface Ledger {
   /** Reserves in the caller's transaction, which must lock nothing of the ledger before and must be repeatable after a deadlock. */
   reserveIn(tx: DatabaseTransaction, reservation: Reservation): Promise<ReservationVerdict>;
   settleIn(tx: DatabaseTransaction, settlement: Settlement): Promise<SettlementResult>;
+  /** Like `reserveIn`, for several in order. A refused one reserves nothing and leaves its share to those behind it. */
+  reserveAllIn(tx: DatabaseTransaction, reservations: readonly Reservation[]): Promise<readonly ReservationVerdict[]>;
+  settleAllIn(tx: DatabaseTransaction, settlements: readonly Settlement[]): Promise<readonly SettlementResult[]>;
   /** Settles attempts that a crash left open, without a charge to the app, and marks them unresolved. Returns how many. */
   sweepReservations(): Promise<number>;
   /** The refusal that this reservation would get now. Null: it fits. */
@@ -100,6 +103,10 @@ export function createLedger({ database, seal, reclaimer, nowMs = Date.now }: Le
     settleTogether: async (settlements) => (await settleWithRetry(settlements)).settled,
     reserveIn: async (tx, reservation) => requireOnly((await runIn(tx, { reservations: [reservation] })).reserved),
     settleIn: async (tx, settlement) => requireOnly((await runIn(tx, { settlements: [settlement] })).settled),
+    reserveAllIn: async (tx, reservations) =>
+      reservations.length === 0 ? [] : (await runIn(tx, { reservations })).reserved,
+    settleAllIn: async (tx, settlements) =>
+      settlements.length === 0 ? [] : (await runIn(tx, { settlements })).settled,
     sweepReservations: () => bypassRls(database, "sweep").transaction((tx) => sweepAttempts(tx)),
     judge: (quote) => database.inWorkspace(quote.owner.workspaceId, (tx) => judgeQuote(tx, quote)),
     budgetsOf: (workspaceId, appId) =>

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { open, readdir, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeDirectory } from "../lib/make-directory.ts";
-import { linkAtomically, writeAtomically } from "./atomic-file.ts";
+import { createFolderSync, linkAtomically, writeAtomically } from "./atomic-file.ts";
 import type { ObjectBackend } from "./backend.ts";
 import { hasErrorCode, nullIfMissing } from "./file-errors.ts";
 
@@ -17,11 +17,12 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
   await makeDirectory(incoming);
   await removeLeftovers(incoming);
   const pathOf = (key: string) => join(directory, key);
+  const syncFolder = createFolderSync();
 
   return {
-    put: (key, body) => writeAtomically({ path: pathOf(key), incoming }, body),
+    put: (key, body) => writeAtomically({ path: pathOf(key), incoming }, body, syncFolder),
     // A hard link instead of a copy, so that a long recording is not read and written again.
-    take: (key, path, sizeBytes) => linkAtomically({ path: pathOf(key), incoming }, path, sizeBytes),
+    take: (key, path, sizeBytes) => linkAtomically({ path: pathOf(key), incoming }, path, sizeBytes, syncFolder),
     async open(key) {
       try {
         const handle = await open(pathOf(key), "r");

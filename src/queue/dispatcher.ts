@@ -1,7 +1,9 @@
 // Dispatches a queue's messages to a limited number of handlers, in total and per group, so that an app with ten thousand jobs leaves
 // room for other apps [jobs.fairness]. Unlike pg-boss's own workers, which fetch once per poll, it fetches as long as it has free slots.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Job, PgBoss } from "pg-boss";
+import type { Db, Job, PgBoss } from "pg-boss";
+import { createBatcher } from "../lib/concurrency/batcher.ts";
+import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
@@ -9,6 +11,8 @@ export interface Message {
   readonly data: unknown;
   /** Aborts when the process stops and its grace period has ended. */
   readonly signal: AbortSignal;
+  /** Frees the handler's slot for another message before the handler ends. */
+  readonly freeSlot: () => void;
 }
 
 export interface WorkOptions {
@@ -33,20 +37,31 @@ export interface Dispatcher {
 
 interface DispatcherOptions extends WorkOptions {
   readonly boss: Pick<PgBoss, "fetch" | "complete" | "fail" | "touch">;
+  /** For fetches and completions. */
+  readonly db: Db;
   readonly name: string;
   readonly heartbeatSeconds: number | null;
   readonly onError: (error: unknown) => void;
 }
 
 const POLL_MS = 2_000;
+/** Handlers that have freed their slots may be so many times as many as there are slots. */
+const MAX_RUNNING_FACTOR = 4;
+/** In one statement. */
+const MAX_COMPLETED = 500;
+const MAX_EXACT_SIZE = 16;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
+  const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
+  /** Those of the running messages that occupy a slot. */
+  const slots = new Set<Job<unknown>>();
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   let fetching: Promise<void> | null = null;
+  const completion = createCompletion(options);
+  const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
 
   const fetchMessages = async (): Promise<void> => {
     while (state.isFetchWanted && !state.isStopping) {
@@ -54,13 +69,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
         // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
         const isTurn = options.perGroup !== undefined && turns.isOpen();
-        const jobs = await boss.fetch<unknown>(name, {
-          batchSize: isTurn ? 1 : room.slots,
-          ignoreGroups: isTurn ? turns.had(room.busyGroups) : room.fullGroups,
-        });
+        const batchSize = isTurn ? 1 : fewSizes(room.slots);
+        const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
+        const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
         for (const job of jobs) startJob(job);
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
-        else if (jobs.length < (isTurn ? 1 : room.slots)) break;
+        else if (jobs.length < batchSize) break;
       }
     }
   };
@@ -80,25 +94,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       });
   };
 
-  /** `slots` messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
-  const computeRoom = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
-    const counts = new Map<string, number>();
-    for (const { groupId = null } of running.values())
-      if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
-    const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
-    const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
-    return {
-      slots: Math.min(concurrency - running.size, perGroup, ...headroom),
-      busyGroups: [...counts.keys()],
-      fullGroups,
-    };
-  };
-
   const startJob = (job: Job<unknown>): void => {
+    slots.add(job);
     const work: Promise<void> = handle(job)
       .catch(onError)
       .finally(() => {
         running.delete(work);
+        slots.delete(job);
         startFetching();
       });
     running.set(work, job);
@@ -107,14 +109,17 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      await options.handler({ data: job.data, signal: aborter.signal });
+      const freeSlot = (): void => {
+        if (slots.delete(job)) startFetching();
+      };
+      await options.handler({ data: job.data, signal: aborter.signal, freeSlot });
     } catch (error) {
       onError(error);
       // The error is not stored, because it may contain a caller's data.
       await boss.fail(name, job, null);
       return;
     }
-    await boss.complete(name, job);
+    completion.begin(job);
   };
 
   const timer = setInterval(wake, pollMs);
@@ -145,8 +150,49 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       graceOver.abort();
       aborter.abort();
       await finished;
+      await completion.done();
       clearInterval(heartbeat);
     },
+  };
+}
+
+interface Room {
+  /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
+  readonly slots: number;
+  readonly busyGroups: readonly string[];
+  readonly fullGroups: string[];
+}
+
+function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurrency: number, perGroup: number): Room {
+  const counts = new Map<string, number>();
+  for (const { groupId = null } of occupied) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
+  const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
+  const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
+  return {
+    slots: Math.min(free, perGroup, ...headroom),
+    busyGroups: [...counts.keys()],
+    fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
+  };
+}
+
+/** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
+function fewSizes(slots: number): number {
+  return slots <= MAX_EXACT_SIZE ? slots : 2 ** Math.floor(Math.log2(slots));
+}
+
+/** Completes messages whose handlers have ended. They occupy no slot. */
+function createCompletion({ boss, db, name, onError }: DispatcherOptions) {
+  const running = createWaitGroup();
+  const complete = createBatcher<Job<unknown>, null>(
+    async (jobs) => {
+      await boss.complete(name, [...jobs], null, { db });
+      return jobs.map(() => null);
+    },
+    { maxItems: MAX_COMPLETED, isItemFault: () => false },
+  );
+  return {
+    begin: (job: Job<unknown>) => running.add(complete(job).catch(onError)),
+    done: () => running.done(),
   };
 }
 

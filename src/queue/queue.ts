@@ -9,7 +9,8 @@ import { readRole } from "../storage/connection/server-facts.ts";
 import { sessionConfig } from "../storage/connection/server-sessions.ts";
 import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { bypassRls } from "../storage/system.ts";
-import { fromTransaction } from "./boss-database.ts";
+import { preparedOn } from "./boss-database.ts";
+import { CHANNEL, TOPIC_MARK } from "./topics.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
 export type { Message, WorkOptions } from "./dispatcher.ts";
@@ -39,6 +40,11 @@ export interface SendOptions {
   readonly key?: string;
 }
 
+/** A message of `sendAll`. */
+export interface ReadyMessage extends Omit<SendOptions, "startAfter"> {
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 export interface Queue {
   /** Creates the queues. Call it before sending or working. */
   start(): Promise<void>;
@@ -49,9 +55,11 @@ export interface Queue {
     options?: SendOptions,
     tx?: DatabaseTransaction,
   ): Promise<void>;
+  /** Like `send`, for several messages that start at once, in one statement and with one notification. */
+  sendAll(name: string, messages: readonly ReadyMessage[], tx?: DatabaseTransaction): Promise<void>;
   work(name: string, options: WorkOptions): void;
   /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
-  publish(topic: string, tx?: DatabaseTransaction): Promise<void>;
+  publish(topics: string | readonly string[], tx?: DatabaseTransaction): Promise<void>;
   /** Returns a function that unsubscribes. `topic` is null when notifications may have been missed. */
   subscribe(listener: (topic: string | null) => void): () => void;
   /** Stops fetching messages in this process. Sending still works. */
@@ -69,15 +77,13 @@ export interface CreateQueueOptions {
 }
 
 const SCHEMA = "pgboss";
-/** One channel for all queues. The payload is a queue's name, or a topic after `TOPIC_MARK`. */
-const CHANNEL = "patchbay_queue";
-const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
 /** Retention of completed messages, which are not used again. */
 const DELETE_AFTER_SECONDS = 3_600;
 
 export function createQueue({ database, queues, onError, silence }: CreateQueueOptions): Queue {
   const boss = openBoss(database, silence);
+  const pooled = preparedOn(bypassRls(database, "claim").db);
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
   const listeners = new Set<(topic: string | null) => void>();
@@ -115,7 +121,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 
     async send(name, data, options = {}, tx) {
       const { startAfter, groupId, priority, key } = options;
-      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      const db = tx === undefined ? pooled : preparedOn(tx);
       await boss.send(name, data, {
         db,
         ...(startAfter === undefined ? {} : { startAfter }),
@@ -128,15 +134,29 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
       if (startAfter === undefined) await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
     },
 
+    async sendAll(name, messages, tx) {
+      if (messages.length === 0) return;
+      const db = tx === undefined ? pooled : preparedOn(tx);
+      const rows = messages.map(({ data, groupId, priority, key }) => ({
+        data,
+        ...(priority === undefined ? {} : { priority }),
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(groupId === undefined ? {} : { group: { id: groupId } }),
+      }));
+      await boss.insert(name, rows, { db });
+      await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
+    },
+
     work(name, options) {
       if (dispatchers.has(name)) throw new Error(`the queue ${name} is worked on already`);
       const heartbeatSeconds = queues[name]?.heartbeatSeconds ?? null;
-      dispatchers.set(name, startDispatcher({ boss, name, onError, heartbeatSeconds, ...options }));
+      dispatchers.set(name, startDispatcher({ boss, db: pooled, name, onError, heartbeatSeconds, ...options }));
     },
 
-    async publish(topic, tx) {
-      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
-      await db.executeSql("select pg_notify($1, $2)", [CHANNEL, TOPIC_MARK + topic]);
+    async publish(topics, tx) {
+      const db = tx === undefined ? pooled : preparedOn(tx);
+      const payloads = (typeof topics === "string" ? [topics] : topics).map((topic) => TOPIC_MARK + topic);
+      await db.executeSql("select pg_notify($1, payload) from unnest($2::text[]) as payload", [CHANNEL, payloads]);
     },
 
     subscribe(listener) {

@@ -3,6 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
+import { PREPARED } from "./connection/prepared.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "./read-pieces.ts";
 import { LONGEST_HEAD_BYTES, type Seal } from "./secrets/seal.ts";
 import type { SystemHandle } from "./database.ts";
@@ -217,28 +218,42 @@ function placeOf(ref: Omit<SlotRef, "owner">): readonly string[] {
   return ["idempotency_slots.body", ref.workspaceId, ref.appId, ref.keySha256.toString("hex")];
 }
 
-/** Completes a reserved slot in the transaction that does all of the request's work, such as a job's submission. */
-export async function completeReservedSlot(
-  tx: Handle,
-  seal: Seal,
-  ref: SlotRef,
-  reply: NewReply,
-  expiresAt: Date,
-): Promise<boolean> {
-  const heldOwners = await dispatchSlots(tx, [ref]);
-  if (!heldOwners.has(ref.owner) || !(await completeSlot(tx, seal, ref, reply))) return false;
-  await moveSlotExpiry(tx, ref, expiresAt);
-  return true;
+/** A slot to complete in the transaction that does all of its request's work, such as a job's submission. */
+export interface SlotCompletion {
+  readonly ref: SlotRef;
+  readonly reply: NewReply;
+  readonly expiresAt: Date;
 }
 
-/** A job's key expires with its result [idempotency.job-ttl]. */
-export async function moveSlotExpiry(
+/** Returns the owners whose reserved slots were completed. A missing one no longer holds its slot. */
+export async function completeReservedSlots(
   tx: Handle,
-  ref: Pick<SlotRef, "workspaceId" | "appId" | "keySha256">,
-  expiresAt: Date,
-): Promise<void> {
-  await sql`update idempotency_slots set expires_at = ${expiresAt}
-    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and state = 'completed'`.execute(
-    tx,
+  seal: Seal,
+  completions: readonly SlotCompletion[],
+): Promise<ReadonlySet<string>> {
+  if (completions.length === 0) return new Set();
+  const list = await Promise.all(
+    completions.map(async ({ ref, reply, expiresAt }) => {
+      const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
+      return {
+        workspace_id: ref.workspaceId,
+        app_id: ref.appId,
+        key: ref.keySha256.toString("hex"),
+        owner: ref.owner,
+        status: reply.status,
+        headers: reply.headers,
+        body: (await seal.sealCompressed(body, placeOf(ref))).toString("hex"),
+        expires_at: expiresAt.toISOString(),
+      };
+    }),
   );
+  const { rows } = await sql<{ owner: string }>`${PREPARED}
+    with held as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as held (workspace_id text, app_id text,
+      key text, owner text, status int, headers jsonb, body text, expires_at timestamptz))
+    update idempotency_slots set state = 'completed', lease_until = ${lease}, status = held.status, headers = held.headers,
+      body = decode(held.body, 'hex'), expires_at = held.expires_at
+    from held where idempotency_slots.app_id = any(array(select app_id from held)) and ${isHeld}
+      and idempotency_slots.state in ('reserved', 'dispatched')
+    returning idempotency_slots.owner as owner`.execute(tx);
+  return new Set(rows.map((row) => row.owner));
 }

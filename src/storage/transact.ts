@@ -92,6 +92,15 @@ export async function transactExactlyOnce<Tx extends DatabaseTransaction, T>(
   } catch (error) {
     if (!hasBegun || !isServerUnavailable(error)) throw error;
   }
+  return repeatUnlessDone(database, work, done);
+}
+
+/** Looks up whether an earlier transaction of `work`, whose outcome is unknown, was committed, and repeats it only if it was not. */
+export async function repeatUnlessDone<Tx extends DatabaseTransaction, T>(
+  database: Transactor<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  done: (tx: Tx) => Promise<T | null>,
+): Promise<T> {
   try {
     return await transactIdempotently(database, async (tx) => (await done(tx)) ?? work(tx));
   } catch (error) {

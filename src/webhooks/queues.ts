@@ -42,6 +42,17 @@ export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueD
   return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
 }
 
+/** Enqueues messages that are due now. */
+export async function enqueueAll(
+  queue: Pick<Queue, "sendAll">,
+  messages: readonly DeliveryMessage[],
+  lane: Lane,
+  tx: DatabaseTransaction,
+): Promise<void> {
+  const rows = messages.map((message) => ({ data: { ...message }, groupId: message.workspaceId }));
+  if (rows.length > 0) await queue.sendAll(lane, rows, tx);
+}
+
 export async function enqueue(
   queue: Pick<Queue, "send">,
   message: DeliveryMessage,

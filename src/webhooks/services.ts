@@ -6,7 +6,7 @@ import type { Seal } from "../storage/secrets/seal.ts";
 export interface WebhookServices {
   readonly database: Pick<Database, typeof systemAccess | "inWorkspace">;
   readonly seal: Seal;
-  readonly queue: Pick<Queue, "send">;
+  readonly queue: Pick<Queue, "send" | "sendAll">;
   readonly receivers: Receivers;
   /** Maximum attempts per event, or per manual redelivery. */
   readonly maxAttempts: number;

@@ -141,7 +141,7 @@ test("jobs.deletion-durable: a release in a transaction that does not commit rel
   await deletions.owe(duty("rolled-back", { id: "x", details: {} }));
   await assert.rejects(
     gateway.database.transaction(async (tx) => {
-      await deletions.release(TENANT, "rolled-back", tx);
+      await deletions.releaseIn(tx, [{ workspaceId: TENANT, subject: "rolled-back" }]);
       throw new Error("no");
     }),
     /no/,

@@ -100,11 +100,11 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
     },
     ledger: {
       ...ledger,
-      reserveIn: async (tx, reservation) => {
-        // The only one of a submission: its audio is stored, its row is next.
+      reserveAllIn: async (tx, reservations) => {
+        // The only one of a submission: its audio is stored, its row is inserted and not committed.
         reach("after-object-put");
         committing = "before-submit-commit";
-        return ledger.reserveIn(tx, reservation);
+        return ledger.reserveAllIn(tx, reservations);
       },
       reserve: async (reservation) => {
         committing = "before-dispatch-commit";

@@ -109,13 +109,8 @@ const renewing =
 
 const ending =
   (age: number, wished: "succeeded" | "failed") =>
-  async (job: ModelJob, { app, database }: TestGateway) => {
-    const { app_id: appId } = await database.db
-      .selectFrom("jobs")
-      .select("app_id")
-      .where("id", "=", job.id)
-      .executeTakeFirstOrThrow();
-    const hasEnded = await endJob(app.jobs, { id: job.id, attempt: job.attempt - age, appId }, (locked) => ({
+  async (job: ModelJob, { app }: TestGateway) => {
+    const hasEnded = await endJob(app.jobs, { id: job.id, attempt: job.attempt - age }, (locked) => ({
       status: locked.cancel_requested ? "cancelled" : wished,
       ...(wished === "failed" && !locked.cancel_requested ? { error: jobErrorOf(deadlinePassed(null)) } : {}),
       settlement: openSettlement(locked, "failed:cancelled"),

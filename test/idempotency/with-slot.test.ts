@@ -129,8 +129,9 @@ function keeperFor(slot: ClaimedSlot | null, by: Partial<Ledger> = {}) {
     release: async (workspaceId: WorkspaceId, subject: string) => {
       if (deletionsFail !== null) throw deletionsFail;
       released.push(subject);
-      await releaseDeletions(database.db, workspaceId, subject);
+      await releaseDeletions(database.db, [{ workspaceId, subject }]);
     },
+    releaseIn: () => assert.fail(),
     state: () => assert.fail(),
     report: () => assert.fail(),
     sweep: () => assert.fail(),

@@ -465,7 +465,7 @@ async function assertFenced(id: string, attempt: number): Promise<void> {
     stored: { result: Buffer.from("stale"), resultKey: null },
     settlement: null,
   } as const;
-  assert.equal(await endJob(app.jobs, { ...fence, appId: before?.app_id ?? "" }, () => end), false);
+  assert.equal(await endJob(app.jobs, fence, () => end), false);
   assert.deepEqual(await read(), before);
 }
 

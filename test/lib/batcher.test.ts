@@ -37,6 +37,19 @@ for (const pauseFactor of [0, 4]) {
   });
 }
 
+test("api.batches: a batch is no heavier than allowed, but has one call at least", async () => {
+  const batches: number[][] = [];
+  const add = createBatcher(
+    async (items: readonly number[]) => {
+      batches.push([...items]);
+      return items;
+    },
+    { maxItems: 3, maxWeight: 10, weightOf: (item) => item, isItemFault: () => false },
+  );
+  assert.deepEqual(await Promise.all([4, 6, 1, 20, 1, 1, 1, 1].map(add)), [4, 6, 1, 20, 1, 1, 1, 1]);
+  assert.deepEqual(batches, [[4, 6], [1], [20], [1, 1, 1], [1]]);
+});
+
 /** The first batch takes two turns of the loop; the rest after it would outlast the test. */
 function resting(pauseFactor: number) {
   const batches: number[][] = [];

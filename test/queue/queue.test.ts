@@ -207,6 +207,34 @@ test("jobs.queue-wakeup: a deferred message waits for its time", async () => {
   await seen.until(2);
 });
 
+test("jobs.fairness, jobs.queue-stop: a handler that frees its slot lets the next message begin, at most four times as many as there are slots, and a stop waits for it", async () => {
+  const queue = await start();
+  const events = new EventEmitter();
+  const begun: number[] = [];
+  const { promise: release, resolve } = Promise.withResolvers<void>();
+  for (let n = 1; n <= 9; n += 1) await queue.send("work", { n }, { groupId: "one" });
+  let ended = 0;
+  queue.work("work", {
+    concurrency: 2,
+    perGroup: 2,
+    handler: async ({ data, freeSlot }) => {
+      begun.push((data as { n: number }).n);
+      events.emit("begun");
+      freeSlot();
+      await release;
+      ended += 1;
+    },
+  });
+  while (begun.length < 8) await once(events, "begun");
+  // Another fetch has found no room.
+  await queue.send("work", { n: 10 }, { groupId: "other" });
+  assert.equal(begun.length, 8);
+  const stopped = queue.stop({ graceMs: 60_000 });
+  resolve();
+  await stopped;
+  assert.equal(ended, 8);
+});
+
 test("jobs.queue-stop: a stop waits for running handlers, then aborts them", async () => {
   const queue = await start();
   const events = new EventEmitter();

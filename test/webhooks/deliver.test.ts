@@ -63,7 +63,10 @@ test("webhooks.no-webhook: without a webhook, or with a disabled one, a job ends
 test("webhooks.event-per-end: a terminal transaction that rolls back leaves no delivery", async () => {
   const bench = await openBench(database);
   await bench.configure();
-  const failing = { ...bench.services, queue: { send: async () => Promise.reject(new Error("no queue")) } };
+  const failing = {
+    ...bench.services,
+    queue: { ...bench.services.queue, sendAll: async () => Promise.reject(new Error("no queue")) },
+  };
   const broken = await openBench(database, failing);
   await broken.configure();
   await assert.rejects(broken.event(), /no queue/);

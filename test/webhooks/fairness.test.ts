@@ -46,15 +46,17 @@ async function endJobs(services: WebhookServices, workspaces: readonly Workspace
   await bypassRls(services.database, "batch").transaction(async (tx) => {
     for (const { workspaceId, appId } of workspaces)
       for (let n = 0; n < each; n += 1)
-        await deliverOnTerminal(services, tx, {
-          id: newId("event"),
-          workspaceId: brand("workspace", workspaceId),
-          appId: brand("app", appId),
-          jobId: newId("job"),
-          type: "transcription.job.succeeded",
-          status: "succeeded",
-          occurredAt: new Date(),
-        });
+        await deliverOnTerminal(services, tx, [
+          {
+            id: newId("event"),
+            workspaceId: brand("workspace", workspaceId),
+            appId: brand("app", appId),
+            jobId: newId("job"),
+            type: "transcription.job.succeeded",
+            status: "succeeded",
+            occurredAt: new Date(),
+          },
+        ]);
   });
 }
 

@@ -72,6 +72,9 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
           delaySeconds: typeof startAfter === "number" ? startAfter : 0,
         });
       },
+      sendAll: async (lane, messages) => {
+        for (const { data } of messages) sent.push({ lane, message: readMessage(data), delaySeconds: 0 });
+      },
     },
     receivers: {
       refusal: async () => null,
@@ -112,15 +115,17 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
     event: async (jobStatus = "succeeded") => {
       const before = sent.length;
       await database.transaction((tx) =>
-        deliverOnTerminal(services, tx, {
-          id: newId("event"),
-          type: `transcription.job.${jobStatus}`,
-          workspaceId,
-          appId,
-          jobId: newId("job"),
-          status: jobStatus,
-          occurredAt: new Date(),
-        }),
+        deliverOnTerminal(services, tx, [
+          {
+            id: newId("event"),
+            type: `transcription.job.${jobStatus}`,
+            workspaceId,
+            appId,
+            jobId: newId("job"),
+            status: jobStatus,
+            occurredAt: new Date(),
+          },
+        ]),
       );
       return sent[before]?.message ?? null;
     },

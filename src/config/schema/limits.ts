@@ -102,7 +102,12 @@ export const limitsSection = section({
     .max(604_800)
     .default(21_600)
     .describe("A job not finished this long after its submission fails."),
-  job_concurrency: z.int().min(1).max(256).default(8).describe("Concurrent jobs per process."),
+  job_concurrency: z
+    .int()
+    .min(1)
+    .max(256)
+    .default(32)
+    .describe("Concurrent jobs per process, from their claim to the end of their last call."),
   worker_grace_seconds: z
     .int()
     .min(0)

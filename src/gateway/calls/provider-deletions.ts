@@ -50,11 +50,12 @@ export function createProviderDeletions(database: Database, services: Services):
   }
   return {
     owe: (duty, tx) => insertDeletion(tx ?? bypassRls(database, "claim").db, duty),
-    release: async (workspaceId, subject, tx) => {
-      if (await releaseDeletions(tx ?? bypassRls(database, "claim").db, workspaceId, subject)) {
-        // In the background: the answer is stored, and the provider may be slow.
-        if (tx === undefined) inBackground(sweep());
-      }
+    release: async (workspaceId, subject) => {
+      // In the background: the answer is stored, and the provider may be slow.
+      if (await releaseDeletions(bypassRls(database, "claim").db, [{ workspaceId, subject }])) inBackground(sweep());
+    },
+    releaseIn: async (tx, subjects) => {
+      await releaseDeletions(tx, subjects);
     },
     state: (workspaceId, subject) =>
       database.inWorkspace(workspaceId, (tx) => readDeletionState(tx, workspaceId, subject)),

@@ -2,6 +2,7 @@
 // postpones the next attempt, so that a process that dies during an attempt only delays it.
 import { type Kysely, sql } from "kysely";
 import { newId, type AppId, type WorkspaceId } from "../../contract/ids.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -38,13 +39,23 @@ export async function insertDeletion(db: Handle, duty: DeletionDuty): Promise<vo
   );
 }
 
-/** Makes deletions due now and updates the job's state in the same transaction. Returns whether there is anything to delete. */
-export async function releaseDeletions(db: Handle, workspaceId: WorkspaceId, subject: string): Promise<boolean> {
-  const { rows } = await sql<{ id: string }>`
-    update provider_deletions set next_at = patchbay_now()
-    where workspace_id = ${workspaceId} and subject = ${subject} and state = 'pending' and attempts = 0
-    returning id`.execute(db);
-  if (rows.length > 0) await updateJobState(db, workspaceId, subject);
+/** The request or job that recordings belong to. */
+export interface DeletionSubject {
+  readonly workspaceId: WorkspaceId;
+  readonly subject: string;
+}
+
+/** Makes deletions due now and updates the jobs' states in the same transaction. Returns whether there is anything to delete. */
+export async function releaseDeletions(db: Handle, subjects: readonly DeletionSubject[]): Promise<boolean> {
+  const list = subjects.map(({ workspaceId, subject }) => ({ workspace_id: workspaceId, subject }));
+  const { rows } = await sql<DeletionSubject>`${PREPARED}
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (workspace_id text, subject text))
+    update provider_deletions set next_at = patchbay_now() from given
+    where provider_deletions.subject = any(array(select subject from given)) and provider_deletions.subject = given.subject
+      and provider_deletions.workspace_id = given.workspace_id and state = 'pending' and attempts = 0
+    returning given.workspace_id as "workspaceId", given.subject`.execute(db);
+  const released = new Map(rows.map((row) => [row.subject, row]));
+  for (const { workspaceId, subject } of released.values()) await updateJobState(db, workspaceId, subject);
   return rows.length > 0;
 }
 

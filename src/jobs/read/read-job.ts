@@ -8,7 +8,8 @@ import { pageOf } from "../../lib/list-page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../store/jobs.ts";
 import { asWorkspaceOrSystem } from "../../storage/system.ts";
 import { describeJob, describeListed, type JobView, summarise } from "./describe-job.ts";
-import { type JobServices, jobTopic } from "../services.ts";
+import type { JobServices } from "../services.ts";
+import { jobTopic, progressTopic } from "../topics.ts";
 import { isTerminal } from "../states.ts";
 import { newsOf } from "./wait.ts";
 
@@ -57,7 +58,7 @@ export async function awaitEnd<T>(
   read: (row: VisibleJob) => Promise<T>,
 ): Promise<T> {
   const endsAtMs = performance.now() + waiting.milliseconds;
-  const updates = newsOf(services.queue, jobTopic(id));
+  const updates = newsOf(services.queue, [jobTopic(id)]);
   try {
     for (;;) {
       const row = await findJob(services, owner, id);
@@ -77,7 +78,7 @@ export async function* watchJob(
   id: string,
   { signal, room }: Omit<PollOptions, "milliseconds">,
 ): AsyncGenerator<JobView> {
-  const updates = newsOf(services.queue, jobTopic(id));
+  const updates = newsOf(services.queue, [jobTopic(id), progressTopic(id)]);
   let previous = "";
   try {
     while (!signal.aborted) {

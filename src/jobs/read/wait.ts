@@ -7,11 +7,11 @@ export interface JobNews {
   stop(): void;
 }
 
-export function newsOf(queue: Pick<Queue, "subscribe">, topic: string): JobNews {
+export function newsOf(queue: Pick<Queue, "subscribe">, topics: readonly string[]): JobNews {
   let isNotified = false;
   let wake: (() => void) | null = null;
   const stop = queue.subscribe((notifiedTopic) => {
-    if (notifiedTopic !== null && notifiedTopic !== topic) return;
+    if (notifiedTopic !== null && !topics.includes(notifiedTopic)) return;
     isNotified = true;
     wake?.();
   });

@@ -4,6 +4,7 @@ import { budgetExceeded } from "../../gateway/billing/budget-exceeded.ts";
 import { unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import type { CallJournal } from "../../gateway/calls/call-journal.ts";
 import { brand } from "../../contract/ids.ts";
+import type { RecordedCandidate } from "../../gateway/request-record.ts";
 import type { Reservation } from "../../metering/ledger-entries.ts";
 import { isCancelRequested, type JobCall, writeCall, writeFailure } from "../store/claimed-jobs.ts";
 import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
@@ -15,12 +16,18 @@ import { withAppMutex } from "./app-mutex.ts";
 import { retryAfterReclaim } from "./retry-after-reclaim.ts";
 import { bypassRls } from "../../storage/system.ts";
 
+/** The targets as they were just evaluated. Null: stored in the job's row. */
+export interface UnwrittenCandidates {
+  candidates: readonly RecordedCandidate[] | null;
+}
+
 /** `maxChargeNanoUsd`: the highest charge of any target of the job. */
 export function createJobCallJournal(
   services: JobServices,
   job: OpenJob,
   maxChargeNanoUsd: bigint,
   signal: AbortSignal,
+  unwritten: UnwrittenCandidates = { candidates: null },
 ): CallJournal {
   const { database, gateway } = services;
   const retryPolicy = retryPolicyFor(job, services, signal);
@@ -60,12 +67,14 @@ export function createJobCallJournal(
       if (call === null) throw new Error("a call without its reservation");
       if (call.state !== "reserved") return;
       const next: JobCall = { ...call, state: "submitting" };
+      const announcement = { fence: job, call: next, candidates: unwritten.candidates };
       // An announcement with an unknown commit is retried, because a successor would read it as a call that may have been made.
       await retryUntilDeadline(retryPolicy, async () => {
-        if (!(await writeCall(bypassRls(database, "claim").db, job, next)))
+        if (!(await services.writes.announce(bypassRls(database, "claim").db, announcement)))
           throw await interruptionOf(bypassRls(database, "claim").db, job);
       });
       call = next;
+      unwritten.candidates = null;
     },
     recordRemoteRun: async (candidate, run, part) => {
       if (call === null) throw new Error("a run without its call");

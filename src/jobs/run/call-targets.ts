@@ -7,31 +7,58 @@ import { recordCandidates } from "../../gateway/request-record.ts";
 import type { CandidateRun, ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { runCandidates } from "../../gateway/calls/run-candidates.ts";
 import { assertNever } from "../../lib/assert-never.ts";
+import type { Candidate } from "../../routing/pick-candidates.ts";
 import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
 import { enterStage } from "./enter-stage.ts";
 import { deadlinePassed, jobOutcomeUnknown } from "../job-error.ts";
 import type { OpenJob } from "../job-request.ts";
 import { atPricesOf } from "../job-prices.ts";
-import { createJobCallJournal } from "./call-journal.ts";
+import { createJobCallJournal, type UnwrittenCandidates } from "./call-journal.ts";
 import type { Lease } from "../leases.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import { followRun } from "./poll-run.ts";
-import { cancelTopic, type WorkerServices } from "../services.ts";
+import type { WorkerServices } from "../services.ts";
+import { cancelTopic } from "../topics.ts";
 import { LeaseLostError, TargetsPausedError, WorkerStoppingError } from "../interruptions.ts";
 import { newsOf } from "../read/wait.ts";
 
 export async function callTargets(
   services: WorkerServices,
   job: OpenJob,
+  audio: ReadyAudio,
+  lease: Lease,
+  run: Pick<CandidateRun, "signal" | "holds">,
+): Promise<ServedOutcome> {
+  const evaluated = judgeTargets(atPricesOf(job, services.gateway), job, audio.measured);
+  const unwritten: UnwrittenCandidates = {
+    candidates: recordCandidates(job.request.route.targets, evaluated, "audio_input"),
+  };
+  const enter = async (): Promise<void> => {
+    if (unwritten.candidates === null) return;
+    await enterStage(services, job, { stage: "transcribing", fraction: null }, unwritten.candidates);
+    unwritten.candidates = null;
+  };
+  // A claim enters the stage of a job whose audio is stored, and the announcement of its call stores the candidates with it.
+  if (job.audio === null || job.call?.state === "submitted") await enter();
+  try {
+    return await callEvaluated(services, job, audio, lease, run, evaluated, unwritten);
+  } finally {
+    // No call was announced.
+    await enter();
+  }
+}
+
+async function callEvaluated(
+  services: WorkerServices,
+  job: OpenJob,
   { speech, measured }: ReadyAudio,
   lease: Lease,
   { signal, holds }: Pick<CandidateRun, "signal" | "holds">,
+  evaluated: readonly Candidate[],
+  unwritten: UnwrittenCandidates,
 ): Promise<ServedOutcome> {
   const gateway = atPricesOf(job, services.gateway);
   const { request, payer, deadlineAt, failures } = job;
-  const evaluated = judgeTargets(gateway, job, measured);
-  const recordedCandidates = recordCandidates(request.route.targets, evaluated, "audio_input");
-  await enterStage(services, job, { stage: "transcribing", fraction: null }, recordedCandidates);
   const attemptsUsed = countFailedTargets(job);
   const { maxAttemptsPerRequest } = gateway.limits;
   // Checked first, so that the job does not wait for a paused target that it may no longer call.
@@ -55,6 +82,7 @@ export async function callTargets(
       job,
       quotes.reduce((a, b) => (a > b ? a : b), 0n),
       signal,
+      unwritten,
     ),
     holds,
     waitsForRoom: true,
@@ -100,7 +128,7 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
       run = await remote.submit(plan, audio, io);
       await io.onRemoteRun(run);
     }
-    const updates = newsOf(services.queue, cancelTopic(job.id));
+    const updates = newsOf(services.queue, [cancelTopic(job.id)]);
     const stopSignal = AbortSignal.any([lease.lost, services.stopping]);
     try {
       return await followRun({

@@ -4,7 +4,8 @@ import type { RecordedCandidate } from "../../gateway/request-record.ts";
 import { type Progress, writeProgress } from "../store/claimed-jobs.ts";
 import { bypassRls } from "../../storage/system.ts";
 import type { OpenJob } from "../job-request.ts";
-import { type JobServices, jobTopic } from "../services.ts";
+import type { JobServices } from "../services.ts";
+import { progressTopic } from "../topics.ts";
 import { JobCancelledError, LeaseLostError } from "../interruptions.ts";
 
 /** Throws an interruption if the job was cancelled or is another worker's. */
@@ -17,5 +18,5 @@ export async function enterStage(
   const written = await writeProgress(bypassRls(services.database, "claim").db, job, progress, candidates);
   if (written === null) throw new LeaseLostError();
   if (written.cancelRequested) throw new JobCancelledError();
-  await services.queue.publish(jobTopic(job.id));
+  await services.queue.publish(progressTopic(job.id));
 }

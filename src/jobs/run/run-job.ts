@@ -8,15 +8,7 @@ import { unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import { hasAccount } from "../../gateway/calls/resolve-account.ts";
 import type { ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import { assertNever } from "../../lib/assert-never.ts";
-import {
-  claimJob,
-  releaseJob,
-  type JobCall,
-  parkJob,
-  postpone,
-  writeFailure,
-  writeProgress,
-} from "../store/claimed-jobs.ts";
+import { releaseJob, type JobCall, parkJob, postpone, writeFailure, writeProgress } from "../store/claimed-jobs.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";
@@ -42,13 +34,15 @@ import { bypassRls } from "../../storage/system.ts";
 
 /** How long a claim is retried while the database is unavailable. A claim that is given up delays the job until it is offered again. */
 const CLAIM_WITHIN_MS = 10_000;
+/** Sealed, of a job without a slot that waits for its end: in memory its transcript is many times as large, and there may be four times as many as slots. */
+const MAX_WAITING_RESULT_BYTES = 65_536;
 
 /** `graceOver` aborts when the process can no longer wait for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
   const { now } = services.gateway;
   const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
   const row = await retryUntilDeadline({ signal: graceOver, deadlineAt, now }, () =>
-    claimJob(bypassRls(services.database, "claim").db, jobId),
+    services.writes.claim(bypassRls(services.database, "claim").db, jobId),
   );
   if (row === null) return;
   const job = openJob(services.seal, row);
@@ -182,11 +176,18 @@ async function storeSuccess(
   const stored = await storeResult(services, job, result, retryPolicy, () =>
     writeProgress(bypassRls(services.database, "claim").db, job, { stage: "storing", fraction: null }),
   );
+  const resultBytes = stored.result?.length ?? 0;
+  // A large result keeps its slot, because ends may wait while further jobs begin.
+  if (resultBytes <= MAX_WAITING_RESULT_BYTES) services.freeSlot?.();
   await retryUntilDeadline(retryPolicy, () =>
-    endJob(services, job, (locked) =>
-      locked.cancel_requested
-        ? cancelledAsServed(served.settlement.attemptId, served.billing)
-        : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+    endJob(
+      services,
+      job,
+      (locked) =>
+        locked.cancel_requested
+          ? cancelledAsServed(served.settlement.attemptId, served.billing)
+          : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+      resultBytes,
     ),
   );
 }
@@ -238,6 +239,7 @@ async function failJob(
   error: GatewayError | JobFailure,
   signal: AbortSignal,
 ): Promise<void> {
+  services.freeSlot?.();
   await retryUntilDeadline(retryPolicyFor(job, services, signal), () =>
     endJob(services, job, (locked) => failedEnd(services, locked, jobErrorOf(error))),
   );

@@ -7,7 +7,7 @@ import { chargedAsRun, unchargedSettlement } from "../../gateway/billing/call-ac
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
-import type { JobEnd } from "../end-job.ts";
+import type { JobEnd } from "../job-end.ts";
 import { atPricesOf } from "../job-prices.ts";
 import { type OpenJob, openJob } from "../job-request.ts";
 import type { JobServices } from "../services.ts";

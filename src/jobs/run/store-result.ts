@@ -3,6 +3,7 @@ import type { Segment, TranscriptionEnvelope, Word } from "../../contract/transc
 import { jsonBytes } from "../../lib/json/write-json.ts";
 import { singleChunk } from "../../lib/buffered-body.ts";
 import { type RetryPolicy, retryUntilDeadline } from "./retry-policy.ts";
+import type { StoredResult } from "../job-end.ts";
 import type { JobServices } from "../services.ts";
 import { storedForm, sealContext } from "../read/stored-result-format.ts";
 
@@ -28,11 +29,6 @@ export async function storeResult(
     () => true,
   );
   return { result: null, resultKey };
-}
-
-export interface StoredResult {
-  readonly result: Buffer | null;
-  readonly resultKey: string | null;
 }
 
 export interface JobResult {

@@ -1,8 +1,12 @@
 // Claims a job for a worker and writes its progress. A claim increments the attempt number, a fencing token that every later write checks together with
 // `processing` [jobs.fenced-writes]: if no row changes, another worker has the job.
 import { sql } from "kysely";
+import { publishing } from "../../queue/topics.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
+import { progressTopicOf } from "../topics.ts";
+import { JOB_COLUMNS } from "./job-columns.ts";
 
 /** The job and attempt that a write belongs to. */
 export interface Fence {
@@ -13,13 +17,26 @@ export interface Fence {
 export const JOB_LEASE_SECONDS = 30;
 const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
 
+/**
+ * Claims those of the jobs that are queued or whose lease has lapsed, locked in id order. A job whose audio is stored enters the stage in which it is
+ * called, so that its worker need not write that.
+ */
+export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promise<readonly JobRow[]> {
+  const { rows } = await sql<JobRow>`${PREPARED}
+    with free as materialized (select id from jobs
+      where id = any(${ids}::text[]) and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
+      order by id for update)
+    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
+      stage = case when audio_key is null then stage else 'transcribing' end, fraction = case when audio_key is null then fraction end
+    where id = any(array(select id from free))
+    returning ${JOB_COLUMNS}, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
+  return rows;
+}
+
 /** Null: the job has ended, or another worker has it. */
 export async function claimJob(db: SystemHandle, id: string): Promise<JobRow | null> {
-  const { rows } = await sql<JobRow>`
-    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now())
-    where id = ${id} and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
-    returning *`.execute(db);
-  return rows[0] ?? null;
+  const [row] = await claimJobs(db, [id]);
+  return row ?? null;
 }
 
 /** The lease of a released job: it has lapsed, and a renewal in progress cannot extend it. */
@@ -88,6 +105,42 @@ export async function writeCall(
     tx,
   );
   return numAffectedRows === 1n;
+}
+
+/** A call that is about to be made. */
+export interface Announcement {
+  readonly fence: Fence;
+  readonly call: Omit<JobCall, "state">;
+  /** The targets as they were just evaluated, for the request's record. Null: stored already. */
+  readonly candidates: unknown;
+}
+
+/**
+ * Commits that the calls are made. Returns the jobs' ids. A missing one was cancelled before, or another worker has it. Locks the jobs in id order, as claims
+ * do: a process whose leases have lapsed may announce the jobs that another one claims.
+ */
+export async function announceCalls(
+  db: SystemHandle,
+  announcements: readonly Announcement[],
+): Promise<ReadonlySet<string>> {
+  const list = announcements.map(({ fence: { id, attempt }, call: { attemptId, position }, candidates }) => ({
+    id,
+    attempt,
+    call_attempt_id: attemptId,
+    call_position: position,
+    candidates,
+  }));
+  const { rows } = await sql<{ id: string }>`${PREPARED}
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, attempt int,
+      call_attempt_id text, call_position int, candidates jsonb)),
+      held as materialized (select jobs.id from jobs join given on jobs.id = given.id and jobs.attempt = given.attempt
+        where jobs.id = any(array(select id from given)) and jobs.status = 'processing' and not jobs.cancel_requested
+        order by jobs.id for update of jobs)
+    update jobs set call_attempt_id = given.call_attempt_id, call_position = given.call_position, call_state = 'submitting', remote_run = null,
+      candidates = coalesce(given.candidates, jobs.candidates)
+    from given where jobs.id = any(array(select id from held)) and jobs.id = given.id and jobs.attempt = given.attempt
+    returning jobs.id`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** False, too: another worker has the job. */
@@ -162,38 +215,4 @@ export async function wakeParkedJobs(tx: DatabaseTransaction): Promise<void> {
 /** Wakes a cancelled job that is parked, because no worker would notice the cancellation. */
 export async function wakeCancelled(tx: DatabaseTransaction, id: string): Promise<void> {
   await sql`update jobs set lease_until = ${releasedLease} where id = ${id} and ${isParked}`.execute(tx);
-}
-
-/** Locks the row until the transaction ends. Null: another worker has the job. */
-export async function lockFenced(tx: SystemTransaction, { id, attempt }: Fence): Promise<JobRow | null> {
-  const { rows } = await sql<JobRow>`
-    select * from jobs where id = ${id} and attempt = ${attempt} and status = 'processing' for update`.execute(tx);
-  return rows[0] ?? null;
-}
-
-export interface JobEnding {
-  readonly status: "succeeded" | "failed" | "cancelled";
-  readonly result: Buffer | null;
-  readonly resultKey: string | null;
-  readonly error: unknown;
-  readonly usage: unknown;
-  readonly ttlSeconds: number;
-}
-
-/** The row must be locked, and in a state from which this end is allowed. */
-export async function endRow(
-  tx: DatabaseTransaction,
-  { id, attempt }: Fence,
-  ending: JobEnding,
-): Promise<{ readonly finishedAt: Date; readonly expiresAt: Date }> {
-  const { rows } = await sql<{ finishedAt: Date; expiresAt: Date }>`
-    update jobs set status = ${ending.status}, stage = 'done', fraction = null, lease_until = null, result = ${ending.result},
-      result_key = ${ending.resultKey}, error = ${ending.error === null ? null : JSON.stringify(ending.error)}::jsonb,
-      usage = ${ending.usage === null ? null : JSON.stringify(ending.usage)}::jsonb,
-      finished_at = patchbay_now(), expires_at = patchbay_now() + ${ending.ttlSeconds}::float8 * interval '1 second'
-    where id = ${id} and attempt = ${attempt}
-    returning finished_at as "finishedAt", expires_at as "expiresAt"`.execute(tx);
-  const [row] = rows;
-  if (row === undefined) throw new Error("a locked job was not there to end");
-  return row;
 }

@@ -2,9 +2,11 @@
 // [jobs.visibility].
 import { type Kysely, sql } from "kysely";
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../../contract/ids.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { DatabaseTransaction } from "../../storage/database.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "../../storage/read-pieces.ts";
 import type { JobRow, Tables } from "../../storage/schema/tables.ts";
+import { concatenate } from "./concatenate.ts";
 
 export interface JobOwner {
   readonly workspaceId: WorkspaceId;
@@ -25,27 +27,46 @@ export interface NewJob {
   readonly purpose: unknown;
   readonly metadata: Readonly<Record<string, string>>;
   readonly slotKey: Buffer | null;
-  readonly deadlineSeconds: number;
   readonly beginsSimulated: boolean;
 }
 
-/** Returns the time of creation. */
-export async function insertJob(
+/** Returns the times of each job by its id. */
+export async function insertJobs(
   tx: DatabaseTransaction,
-  { workspaceId, appId }: JobOwner,
-  job: NewJob,
-): Promise<{ readonly createdAt: Date; readonly deadlineAt: Date }> {
-  const { rows } = await sql<{ createdAt: Date; deadlineAt: Date }>`
+  jobs: readonly (JobOwner & NewJob)[],
+  deadlineSeconds: number,
+): Promise<ReadonlyMap<string, { readonly createdAt: Date; readonly deadlineAt: Date }>> {
+  if (jobs.length === 0) return new Map();
+  const requests = concatenate(jobs.map(({ request }) => request));
+  const list = jobs.map((job, index) => ({
+    id: job.id,
+    workspace_id: job.workspaceId,
+    app_id: job.appId,
+    key_id: job.keyId,
+    request_id: job.requestId,
+    task: job.task,
+    request_at: requests.places[index]?.at,
+    request_bytes: requests.places[index]?.length,
+    audio: job.audio,
+    audio_key: job.audioKey,
+    call_attempt_id: job.reserved?.attemptId ?? null,
+    call_position: job.reserved?.position ?? null,
+    purpose: job.purpose,
+    metadata: job.metadata,
+    slot_key: job.slotKey?.toString("hex") ?? null,
+    begins_simulated: job.beginsSimulated,
+  }));
+  const { rows } = await sql<{ id: string; createdAt: Date; deadlineAt: Date }>`${PREPARED}
     insert into jobs (id, workspace_id, app_id, key_id, request_id, task, request, audio, audio_key, call_attempt_id, call_position,
       call_state, purpose, metadata, slot_key, begins_simulated, deadline_at)
-    values (${job.id}, ${workspaceId}, ${appId}, ${job.keyId}, ${job.requestId}, ${job.task}, ${job.request},
-      ${job.audio === null ? null : JSON.stringify(job.audio)}::jsonb, ${job.audioKey}, ${job.reserved?.attemptId ?? null},
-      ${job.reserved?.position ?? null}, ${job.reserved === null ? null : "reserved"}, ${JSON.stringify(job.purpose)}::jsonb,
-      ${JSON.stringify(job.metadata)}::jsonb, ${job.slotKey}, ${job.beginsSimulated}, patchbay_now() + ${job.deadlineSeconds}::float8 * interval '1 second')
-    returning created_at as "createdAt", deadline_at as "deadlineAt"`.execute(tx);
-  const [row] = rows;
-  if (row === undefined) throw new Error("an insert without its row");
-  return row;
+    select id, workspace_id, app_id, key_id, request_id, task, substr(${requests.bytes}::bytea, request_at, request_bytes), audio, audio_key,
+      call_attempt_id, call_position, case when call_attempt_id is not null then 'reserved' end, purpose, metadata, decode(slot_key, 'hex'),
+      begins_simulated, patchbay_now() + ${deadlineSeconds}::float8 * interval '1 second'
+    from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, workspace_id text, app_id text, key_id text, request_id text, task text,
+      request_at int, request_bytes int, audio jsonb, audio_key text, call_attempt_id text, call_position int, purpose jsonb, metadata jsonb,
+      slot_key text, begins_simulated boolean)
+    returning id, created_at as "createdAt", deadline_at as "deadlineAt"`.execute(tx);
+  return new Map(rows.map(({ id, ...times }) => [id, times]));
 }
 
 /** A job as callers may see it, without its sealed request. */

@@ -4,6 +4,8 @@ import { type PostgresPool, type PostgresPoolClient, type RawBuilder, sql } from
 import type { Pool, PoolClient, QueryResult } from "pg";
 
 const MARK = "/* prepared */";
+/** For statements that are not built with Kysely's `sql`. */
+export const PREPARED_MARK = MARK;
 
 /** Put this at the very beginning of a statement with constant text. */
 export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);

@@ -3,6 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { brand, type AppId, type DeliveryId, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
 import type { EventStatus } from "../../contract/webhook.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
@@ -25,24 +26,33 @@ export interface NewDelivery {
   readonly occurredAt: Date;
 }
 
-/** False: the event has a delivery already. */
-export async function insertDelivery(tx: DatabaseTransaction, delivery: NewDelivery): Promise<boolean> {
-  const inserted = await tx
-    .insertInto("webhook_deliveries")
-    .values({
-      id: delivery.id,
-      workspace_id: delivery.workspaceId,
-      app_id: delivery.appId,
-      event_id: delivery.eventId,
-      job_id: delivery.jobId,
-      job_status: delivery.status,
-      occurred_at: delivery.occurredAt,
-      next_attempt_at: sql<Date>`patchbay_now()`,
-    })
-    .onConflict((conflict) => conflict.columns(["workspace_id", "event_id"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
+/**
+ * Inserts the deliveries of workspaces with an enabled webhook, but no second one of an event. Returns the inserted ones by id, with whether the receiver
+ * has failed since its last success.
+ */
+export async function insertDeliveries(
+  tx: DatabaseTransaction,
+  deliveries: readonly NewDelivery[],
+): Promise<ReadonlyMap<string, { readonly isFailing: boolean }>> {
+  const list = deliveries.map((delivery) => ({
+    id: delivery.id,
+    workspace_id: delivery.workspaceId,
+    app_id: delivery.appId,
+    event_id: delivery.eventId,
+    job_id: delivery.jobId,
+    job_status: delivery.status,
+    occurred_at: delivery.occurredAt.toISOString(),
+  }));
+  const { rows } = await sql<{ id: string; isFailing: boolean }>`${PREPARED}
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given
+        (id text, workspace_id text, app_id text, event_id text, job_id text, job_status text, occurred_at timestamptz)),
+      wanted as materialized (select given.*, webhooks.failing_since from given join webhooks on webhooks.workspace_id = given.workspace_id
+        where webhooks.workspace_id = any(array(select workspace_id from given)) and webhooks.enabled),
+      inserted as (insert into webhook_deliveries (id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, next_attempt_at)
+        select id, workspace_id, app_id, event_id, job_id, job_status, occurred_at, patchbay_now() from wanted
+        on conflict (workspace_id, event_id) do nothing returning id)
+    select id, wanted.failing_since is not null as "isFailing" from inserted join wanted using (id)`.execute(tx);
+  return new Map(rows.map(({ id, isFailing }) => [id, { isFailing }]));
 }
 
 export async function insertTestDelivery(

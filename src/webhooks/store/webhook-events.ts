@@ -1,5 +1,5 @@
-// Stores the events that end jobs, each in the job's own transaction, for delivery by webhooks [webhooks.event-per-end] and streams [webhooks.listen].
-import { sql } from "kysely";
+// Stores the events that end jobs, each in the statement that ends its job, for delivery by webhooks [webhooks.event-per-end] and streams [webhooks.listen].
+import { type RawBuilder, sql } from "kysely";
 import { type AppId, brand, type EventId, type JobId, type WorkspaceId } from "../../contract/ids.ts";
 import type { EventStatus } from "../../contract/webhook.ts";
 import type { DatabaseTransaction } from "../../storage/database.ts";
@@ -14,14 +14,16 @@ export interface TerminalEvent {
   readonly occurredAt: Date;
 }
 
-/** Called in the transaction that ends the job, after its event is written. Must use only `tx`. */
-export type OnTerminal = (tx: DatabaseTransaction, event: TerminalEvent) => Promise<void>;
+/** Called in the transaction that ends the jobs, after their events are written. Must use only `tx`. */
+export type OnTerminal = (tx: DatabaseTransaction, events: readonly TerminalEvent[]) => Promise<void>;
 
-export async function insertWebhookEvent(tx: DatabaseTransaction, event: TerminalEvent): Promise<void> {
-  await sql`insert into webhook_events (id, workspace_id, app_id, job_id, type, status, occurred_at)
-    values (${event.id}, ${event.workspaceId}, ${event.appId}, ${event.jobId}, ${event.type}, ${event.status}, ${event.occurredAt})`.execute(
-    tx,
-  );
+/**
+ * Inserts the event of each row of `ended`, a query in the same statement with the columns event_id, workspace_id, app_id, id, status and
+ * finished_at of jobs.
+ */
+export function insertEventsOf(ended: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into webhook_events (id, workspace_id, app_id, job_id, type, status, occurred_at)
+    select event_id, workspace_id, app_id, id, 'transcription.job.' || status, status, date_trunc('milliseconds', finished_at) from ${ended}`;
 }
 
 /** The time of an event. Now, if the workspace has no such event. */

@@ -34,19 +34,6 @@ function webhookOf(tx: DatabaseTransaction, workspaceId: WorkspaceId) {
     .where("workspace_id", "=", workspaceId);
 }
 
-/** Undefined: the workspace has no webhook, or it is disabled. */
-export async function readEnabledWebhook(
-  tx: DatabaseTransaction,
-  workspaceId: WorkspaceId,
-): Promise<Pick<WebhookRow, "failing_since"> | undefined> {
-  return tx
-    .selectFrom("webhooks")
-    .select(["failing_since"])
-    .where("workspace_id", "=", workspaceId)
-    .where("enabled", "=", true)
-    .executeTakeFirst();
-}
-
 export interface NewWebhook {
   readonly workspaceId: WorkspaceId;
   readonly sealedUrl: Buffer;

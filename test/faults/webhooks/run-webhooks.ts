@@ -105,15 +105,17 @@ async function endJobs(
       for (const [index, id] of batch.entries()) {
         const workspace = workspaces[(ids.length + index) % workspaces.length];
         if (workspace === undefined) throw new Error("there is no workspace");
-        await deliverOnTerminal({ queue }, tx, {
-          id,
-          workspaceId: brand("workspace", workspace.workspaceId),
-          appId: brand("app", workspace.appId),
-          jobId: newId("job"),
-          type: "transcription.job.succeeded",
-          status: "succeeded",
-          occurredAt: new Date(),
-        });
+        await deliverOnTerminal({ queue }, tx, [
+          {
+            id,
+            workspaceId: brand("workspace", workspace.workspaceId),
+            appId: brand("app", workspace.appId),
+            jobId: newId("job"),
+            type: "transcription.job.succeeded",
+            status: "succeeded",
+            occurredAt: new Date(),
+          },
+        ]);
       }
     });
     ids.push(...batch);

@@ -36,6 +36,7 @@ const services: WebhookServices = {
   database,
   seal: createSeal({ keys: [ENCRYPTION_KEY] }),
   queue: {
+    ...queue,
     // A day's retry schedule in minutes: the schedule is not tested here.
     send: (name, data, options = {}, tx) => {
       const { startAfter, ...rest } = options;

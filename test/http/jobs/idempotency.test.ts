@@ -4,6 +4,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
+import { newId } from "../../../src/contract/ids.ts";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
 import type { Ledger } from "../../../src/metering/ledger.ts";
 import { postForm } from "../../harness/client.ts";
@@ -12,7 +13,7 @@ import { sessionCut } from "../../harness/session-cut.ts";
 import { until } from "../../harness/until.ts";
 import { jobsFile } from "../../jobs/setting.ts";
 import { ended, JOBS, submit, submittedOf } from "./jobs.ts";
-import { type OpenDatabase } from "../../harness/postgres/database.ts";
+import { type OpenDatabase, withSystemAccess } from "../../harness/postgres/database.ts";
 
 let gateway: TestGateway;
 before(async () => {
@@ -60,13 +61,12 @@ for (const [when, isCommitted] of [
       cuts += 1;
       throw sessionCut();
     };
-    const inWorkspace: OpenDatabase["inWorkspace"] = (workspaceId, work) =>
-      isCommitted
-        ? database.inWorkspace(workspaceId, work).then(cutOnce)
-        : database.inWorkspace(workspaceId, async (tx) => cutOnce(await work(tx)));
+    const cutting = intercepted(database, (begin, work) =>
+      isCommitted ? begin(work).then(cutOnce) : begin(async (tx) => cutOnce(await work(tx))),
+    );
     const second = await startGateway({
       file: jobsFile,
-      existing: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: cutting },
       works: false,
     });
     const jobs = () => database.db.selectFrom("jobs").select(["id", "call_attempt_id"]).execute();
@@ -89,7 +89,7 @@ for (const isCutAgain of [false, true]) {
     const { database } = gateway;
     const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
-    const inWorkspace: OpenDatabase["inWorkspace"] = async (workspaceId, work) => {
+    const holding = intercepted(database, async (begin, work, isSystem) => {
       const wrapped: typeof work = async (tx) => {
         const result = await work(tx);
         if (!isSubmission(result)) return result;
@@ -98,32 +98,26 @@ for (const isCutAgain of [false, true]) {
         return result;
       };
       if (calls === 0) {
-        const held = database.inWorkspace(workspaceId, wrapped);
-        const first = await Promise.race([held, reached.promise]);
-        // Of something else than the submission.
-        if (first !== undefined) return held;
+        const held = begin(wrapped);
+        const isOther = await Promise.race([held.then(() => true), reached.promise.then(() => false)]);
+        if (isOther) return held;
         calls = 1;
         throw sessionCut();
       }
+      // The look-ups are bound to the workspace.
+      if (isSystem) return begin(work);
       calls += 1;
       if (isCutAgain && calls > 2 && calls < 8) throw sessionCut();
-      const again = database.inWorkspace(workspaceId, work);
-      if (calls === 2) await until(waitsForLock);
+      const again = begin(work);
+      if (calls === 2) await until(() => waitsForLock(database));
       mayCommit.resolve();
       if (!isCutAgain || calls > 2) return again;
       await again.catch(() => undefined);
       throw sessionCut();
-    };
-    const waitsForLock = async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-      return rows.length > 0;
-    };
+    });
     const second = await startGateway({
       file: jobsFile,
-      existing: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: holding },
       works: false,
     });
     const jobs = () => database.db.selectFrom("jobs").select("id").orderBy("created_at", "desc").execute();
@@ -137,22 +131,83 @@ for (const isCutAgain of [false, true]) {
   });
 }
 
+test("jobs.submitted-once, jobs.reservation: a submission that is still being committed when it is looked up, and whose own reservation exhausts the budget, is accepted", async () => {
+  const { database } = gateway;
+  const newest = () =>
+    database.db
+      .selectFrom("jobs")
+      .select(["id", "workspace_id", "app_id", "call_attempt_id"])
+      .orderBy("created_at", "desc")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+  await submit(gateway.origin);
+  const { workspace_id, app_id, call_attempt_id } = await newest();
+  const { reserved_nano_usd: limit_nano_usd } = await database.db
+    .selectFrom("attempts")
+    .select("reserved_nano_usd")
+    .where("id", "=", call_attempt_id)
+    .executeTakeFirstOrThrow();
+  const budgetId = newId("budget");
+  await database.db
+    .insertInto("budgets")
+    .values({ id: budgetId, workspace_id, app_id, period: "total", managed_by: "api", limit_nano_usd })
+    .execute();
+  const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isCut = false;
+  let isLookedUp = false;
+  const holding = intercepted(database, async (begin, work, isSystem) => {
+    if (!isCut) {
+      const held = begin(async (tx) => {
+        const result = await work(tx);
+        if (!isSubmission(result)) return result;
+        reached.resolve();
+        await mayCommit.promise;
+        return result;
+      });
+      const isOther = await Promise.race([held.then(() => true), reached.promise.then(() => false)]);
+      if (isOther) return held;
+      isCut = true;
+      throw sessionCut();
+    }
+    const again = begin(work);
+    if (isSystem || isLookedUp) return again;
+    isLookedUp = true;
+    await until(() => waitsForLock(database));
+    mayCommit.resolve();
+    return again;
+  });
+  const second = await startGateway({ file: jobsFile, existing: { ...gateway, database: holding }, works: false });
+  const answer = await postForm(second.origin, { path: JOBS });
+  await second.close();
+  await database.db.deleteFrom("budgets").where("id", "=", budgetId).execute();
+  assert.deepEqual([answer.status, answer.code ?? null], [202, null]);
+  const { id } = await newest();
+  assert.equal(submittedOf(answer).job_id, id);
+  assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+});
+
+async function waitsForLock({ db }: Pick<OpenDatabase, "db">): Promise<boolean> {
+  const { rows } =
+    await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length > 0;
+}
+
 for (const key of [null, "never-confirmed"]) {
   test(`jobs.submit-unconfirmed: a submission ${key === null ? "without a key" : "under a key"} that no look-up can confirm is 503, ${key === null ? "and not to be repeated blindly" : "and its retry under the same key finds the job"}`, async () => {
     const { database } = gateway;
     let isUnavailable = false;
     let nowMs = Date.now();
-    const inWorkspace: OpenDatabase["inWorkspace"] = async (workspaceId, work) => {
+    const unconfirmed = intercepted(database, async (begin, work) => {
       if (isUnavailable) nowMs += 31_000;
       if (isUnavailable) throw sessionCut();
-      const result = await database.inWorkspace(workspaceId, work);
+      const result = await begin(work);
       isUnavailable = isSubmission(result);
       if (isUnavailable) throw sessionCut();
       return result;
-    };
+    });
     const second = await startGateway({
       file: jobsFile,
-      existing: { ...gateway, database: { ...database, inWorkspace } },
+      existing: { ...gateway, database: unconfirmed },
       works: false,
       now: () => new Date(nowMs),
     });
@@ -187,8 +242,8 @@ test("jobs.submitted-once, jobs.refusal-leaves-nothing: a submission whose sessi
     works: false,
     wrapGateway: (services) => {
       const { ledger } = services;
-      const reserveIn: Ledger["reserveIn"] = (tx, reservation) => ledger.reserveIn(tx, reservation).then(cut);
-      return { ...services, ledger: { ...ledger, reserveIn } };
+      const reserveAllIn: Ledger["reserveAllIn"] = (tx, all) => ledger.reserveAllIn(tx, all).then(cut);
+      return { ...services, ledger: { ...ledger, reserveAllIn } };
     },
   });
   const count = async () => [
@@ -207,8 +262,28 @@ test("jobs.submitted-once, jobs.refusal-leaves-nothing: a submission whose sessi
   assert.equal((await ended(gateway.origin, id)).status, "succeeded");
 });
 
+/** The result of a batch of submissions, or of one that is made again after a look-up. */
 function isSubmission(result: unknown): boolean {
-  return typeof result === "object" && result !== null && "status" in result && result.status === 202;
+  if (Array.isArray(result)) return result.some((each: unknown) => isObject(each) && each["kind"] === "accepted");
+  return isObject(result) && result["status"] === 202;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+type Begin<Tx, T> = (work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/** The same database, whose transactions are run by `run`. */
+function intercepted(
+  database: OpenDatabase,
+  run: <Tx, T>(begin: Begin<Tx, T>, work: (tx: Tx) => Promise<T>, isSystem: boolean) => Promise<T>,
+): OpenDatabase {
+  const inWorkspace: OpenDatabase["inWorkspace"] = (workspaceId, work) =>
+    run((each: typeof work) => database.inWorkspace(workspaceId, each), work, false);
+  const transaction: OpenDatabase["transaction"] = (work) =>
+    run((each: typeof work) => database.transaction(each), work, true);
+  return withSystemAccess({ ...database, inWorkspace }, { transaction });
 }
 
 test("jobs.refusal-leaves-nothing, jobs.orphans: a submission that fails before its commit leaves no job, no reservation and a free key; its audio is swept", async () => {
@@ -219,7 +294,7 @@ test("jobs.refusal-leaves-nothing, jobs.orphans: a submission that fails before 
     works: false,
     wrapGateway: (services) => ({
       ...services,
-      ledger: { ...services.ledger, reserveIn: () => Promise.reject(new Error("the process is about to die")) },
+      ledger: { ...services.ledger, reserveAllIn: () => Promise.reject(new Error("the process is about to die")) },
     }),
   });
   const count = async () => [
