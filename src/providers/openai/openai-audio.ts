@@ -233,7 +233,9 @@ function modelReceipts({ body }: RawTranscript, target: SpeechTarget, { modelNam
   // Not in the protocol, but a server or proxy may report it.
   if (modelNames === undefined && answered === null) return [];
   const names = modelNames ?? MODEL_NAMES.compatible;
-  return [modelReceipt(answered, (name) => isSameModel(names, target.model, name))];
+  const { answers_as: other } = target.settings;
+  const asked = typeof other === "string" ? other : target.model;
+  return [modelReceipt(answered, (name) => isSameModel(names, asked, name))];
 }
 
 function wasSent(

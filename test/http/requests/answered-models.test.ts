@@ -93,6 +93,7 @@ const modelOf = ({ path }: Kind): string => path.slice(path.indexOf("/") + 1);
 const NEXT = { chat: "sim/simulated-chat", speech: "sim/simulated-speech" } as const;
 const SCRIPTED_KEY = "test-key-of-the-scripted-server-1";
 const PLAIN_AUDIO_KEY = "test-key-of-the-plain-server-0001";
+const NAMED_AUDIO_KEY = "test-key-of-the-named-server-0001";
 /** An app of this key sees no names. */
 const BLIND_KEY = "test-key-without-routing-read-01";
 
@@ -134,12 +135,17 @@ function configurationOf({ connections: scripted = [] }: ConfigurationFile, sand
       ...routes,
       scripted: { targets: ["first/one"], require_exact_model: true },
       "plain-audio": { targets: ["first/whisper"], require_exact_model: true },
+      "named-audio": {
+        targets: [{ connection: "first", model: "whisper", settings: { answers_as: "large-v3" } }],
+        require_exact_model: true,
+      },
     },
     apps: {
       ...apps,
       blind: { route: "gemini-any", scopes: ["chat"], key: BLIND_KEY },
       scripted: { route: "scripted", key: SCRIPTED_KEY },
       "plain-audio": { route: "plain-audio", key: PLAIN_AUDIO_KEY },
+      "named-audio": { route: "named-audio", key: NAMED_AUDIO_KEY },
     },
   });
   const first = scripted
@@ -340,4 +346,12 @@ test("providers.answered-model, routing.exact-model: a server whose protocol for
     { ...receipt, delivered: true, answered: "openai/Whisper" },
   ]);
   assert.deepEqual(await transcribe({}), [200, undefined]);
+});
+
+test("routing.exact-model: answers_as names the model in the answers of an audio server", async () => {
+  const statusOf = async (model: string) => {
+    gateway.first.behave((call) => json(call, 200, { text: "Hi", model }));
+    return (await postForm(gateway.origin, { key: NAMED_AUDIO_KEY })).status;
+  };
+  assert.deepEqual([await statusOf("large-v3"), await statusOf("whisper")], [200, 502]);
 });
