@@ -31,14 +31,22 @@ const OPT_OUT = { mip_opt_out: true };
  * Both the endpoint and the model have to support processing in the region: snapshots that the page's table lists for chat completions in us and eu, and the
  * names without a date that lead to them. It lists no gpt-6 model in the copy that was read.
  */
-const OPENAI_REGIONAL_MODELS = [
-  ...["gpt-5.5", "gpt-5.5-2026-04-23", "gpt-5.4", "gpt-5.4-2026-03-05", "gpt-5.4-mini", "gpt-5.4-mini-2026-03-17"],
-  ...["gpt-5.4-nano", "gpt-5.4-nano-2026-03-17", "gpt-5.2", "gpt-5.2-2025-12-11", "gpt-5.1", "gpt-5.1-2025-11-13"],
-  ...["gpt-5", "gpt-5-2025-08-07", "gpt-5-mini", "gpt-5-mini-2025-08-07", "gpt-5-nano", "gpt-5-nano-2025-08-07"],
-  ...["gpt-4.1", "gpt-4.1-2025-04-14", "gpt-4.1-mini", "gpt-4.1-mini-2025-04-14", "gpt-4.1-nano"],
-  ...["gpt-4.1-nano-2025-04-14", "gpt-4o", "gpt-4o-2024-11-20", "gpt-4o-2024-08-06", "gpt-4o-mini"],
-  "gpt-4o-mini-2024-07-18",
-];
+const OPENAI_REGIONAL_MODELS = Object.entries({
+  "gpt-5.5": ["2026-04-23"],
+  "gpt-5.4": ["2026-03-05"],
+  "gpt-5.4-mini": ["2026-03-17"],
+  "gpt-5.4-nano": ["2026-03-17"],
+  "gpt-5.2": ["2025-12-11"],
+  "gpt-5.1": ["2025-11-13"],
+  "gpt-5": ["2025-08-07"],
+  "gpt-5-mini": ["2025-08-07"],
+  "gpt-5-nano": ["2025-08-07"],
+  "gpt-4.1": ["2025-04-14"],
+  "gpt-4.1-mini": ["2025-04-14"],
+  "gpt-4.1-nano": ["2025-04-14"],
+  "gpt-4o": ["2024-11-20", "2024-08-06"],
+  "gpt-4o-mini": ["2024-07-18"],
+}).flatMap(([name, days]) => [name, ...days.map((day) => `${name}-${day}`)]);
 
 export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>> = {
   deepgram: [
