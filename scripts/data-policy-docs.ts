@@ -7,7 +7,7 @@ export function dataPolicySection(): readonly string[] {
   return [
     "## Data policy",
     "",
-    "What is proven of each provider's handling of data, at its own addresses, for all of its models of that use. Rules are in",
+    "What is proven of each provider's handling of data, at its own addresses, for the named models or all of that use. Rules are in",
     "[reference/data-policy.md](reference/data-policy.md). What is not listed is not known, so that a requirement of it refuses the provider, unless the",
     "connection states it. *Sent*: the setting that a request is sent with if it relies on the fact.",
     "",
@@ -39,13 +39,13 @@ function unknownRow(kind: ProviderKind): string {
 }
 
 function factRow(kind: ProviderKind, fact: VendorFact): string {
-  const { aspect, value, uses, hosts, forces = {}, onlyWith = {}, source, verifiedOn } = fact;
+  const { aspect, value, uses, hosts, models, forces = {}, onlyWith = {}, source, verifiedOn } = fact;
   const conditions = Object.entries(onlyWith).map(
     ([name, allowed]) => `${name}: ${allowed.map((each) => each ?? "not set").join(" or ")}`,
   );
   return row([
     kind,
-    uses?.join(", ") ?? "all",
+    [uses?.join(", ") ?? "all", ...(models === undefined ? [] : [`with ${models.join(", ")}`])].join(" "),
     [hosts?.join(", ") ?? "all", ...conditions].join("; "),
     aspect,
     typeof value === "object" ? value.join(", ") : typeof value === "number" ? `${value} days` : value,

@@ -153,7 +153,8 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     },
     dataPolicyOf: (target) => {
       const account = accounts.get(target.account);
-      return account?.kind === target.provider ? targetDataPolicy(account, target, providers) : {};
+      if (account?.kind !== target.provider) return {};
+      return targetDataPolicy(account, { name: target.model, speech: target.speech, chat: target.chat }, providers);
     },
     withRoute: (version) => {
       const others = rows.routes.filter(({ scope, id }) => scope !== version.scope || id !== version.id);
@@ -238,7 +239,7 @@ function buildTarget(
     firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
     requiresExactModel: requireExactModel,
     profileSettings: target.profileSettings,
-    dataPolicy: targetDataPolicy(account, { speech, chat }, providers),
+    dataPolicy: targetDataPolicy(account, { name: target.model, speech, chat }, providers),
   };
 }
 

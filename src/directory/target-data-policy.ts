@@ -4,6 +4,7 @@ import { policyFactsOf } from "../providers/data-policy/facts-of.ts";
 import { hostOf, regionalHost } from "../providers/data-policy/regional-hosts.ts";
 import type { PolicyUse } from "../providers/data-policy/policy-fact.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
+import type { AccountModel } from "./models-of.ts";
 import type { Target } from "../routing/types.ts";
 
 interface PolicyAccount {
@@ -21,12 +22,12 @@ interface Adapters {
 
 export function targetDataPolicy(
   account: PolicyAccount,
-  { speech, chat }: Pick<Target, "speech" | "chat">,
+  { name, speech, chat }: AccountModel,
   adapters: Adapters,
 ): NonNullable<Target["dataPolicy"]> {
   const { kind, baseUrl, statement = null } = account;
   const facts = (uses: readonly PolicyUse[]) =>
-    policyFactsOf({ kind, baseUrl, statement }, uses, defaultBaseUrl(kind, adapters));
+    policyFactsOf({ kind, baseUrl, statement }, { model: name, uses }, defaultBaseUrl(kind, adapters));
   return {
     ...(speech === null ? {} : { audio_input: facts(usesOf(speech)) }),
     ...(chat === null ? {} : { chat: facts(["chat"]) }),

@@ -31,7 +31,8 @@ export async function startChatUpstream(): Promise<ChatUpstream> {
       for await (const chunk of request) text += String(chunk);
       const closed = once(response, "close").then(() => undefined);
       const call = {
-        body: JSON.parse(text) as Record<string, unknown>,
+        // A form with audio is not read.
+        body: (isJson(request) ? JSON.parse(text) : {}) as Record<string, unknown>,
         headers: request.headers,
         response,
         closed,
@@ -56,6 +57,9 @@ export async function startChatUpstream(): Promise<ChatUpstream> {
     },
   };
 }
+
+const isJson = (request: IncomingMessage): boolean =>
+  request.headers["content-type"]?.startsWith("application/json") === true;
 
 const USAGE = {
   prompt_tokens: 11,

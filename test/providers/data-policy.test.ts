@@ -32,13 +32,15 @@ interface Account {
   /** A region, `default`, or an address. */
   readonly at: string;
   readonly use: PolicyUse;
+  /** Default: one that a provider's page names, if it names any. */
+  readonly model?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly statement?: DataPolicyStatement;
 }
 
-function factsOf({ kind, at, use, statement = {} }: Account) {
+function factsOf({ kind, at, use, model = "gpt-5.5", statement = {} }: Account) {
   const baseUrl = at === "default" ? null : (regionalHost(kind, at)?.baseUrl ?? at);
-  return policyFactsOf({ kind, baseUrl, statement }, [use], defaultUrl(kind));
+  return policyFactsOf({ kind, baseUrl, statement }, { model, uses: [use] }, defaultUrl(kind));
 }
 
 function judged(account: Account, requirement: DataPolicyRequirement) {
@@ -72,6 +74,7 @@ const PROVEN: readonly (readonly [kind: ProviderKind, at: string, use: PolicyUse
   ["openai", "eu", "chat", "training 30-days eu"],
   ["openai", "us", "chat", "training 30-days us"],
   ["openai", "ae", "chat", "training 30-days"],
+  ["openai", "in", "chat", "training 30-days"],
   ["google-speech", "default", "files", "us"],
   ["google-speech", "us", "files", "us"],
   ["gemini", "default", "files", ""],
@@ -91,6 +94,16 @@ for (const [kind, at, use, proven] of PROVEN) {
     assert.deepEqual(metBy({ kind, at, use }), names);
   });
 }
+
+test("data-policy.facts: openai processes in a region only with the models that its page names", () => {
+  const eu = { kind: "openai", at: "eu", use: "chat" } as const;
+  for (const model of ["gpt-5.5", "gpt-5.5-2026-04-23", "gpt-4o-2024-08-06"])
+    assert.ok(metBy({ ...eu, model }).includes("eu"), model);
+  for (const model of ["gpt-6.1-terra", "gpt-5.5-2027-01-01", "gpt-4o-2024-05-13", "ft:gpt-4o-2024-08-06:acme", ""])
+    assert.deepEqual(metBy({ ...eu, model }), ["training", "30 days"], model);
+  const stated = { ...eu, model: "gpt-6.1-terra", statement: { regions: ["eu"] } };
+  assert.ok(metBy(stated).includes("eu"));
+});
 
 test("data-policy.facts: google-speech in the EU needs its location, and a bucket may be anywhere", () => {
   const eu = { kind: "google-speech", at: "eu", use: "files" } as const;
@@ -129,11 +142,12 @@ test("data-policy.facts: no provider's facts hold at an address that is not its 
   }
 });
 
-test("data-policy.facts: each fact has a source, and a date unless its page has none", () => {
+test("data-policy.facts: each fact has a source and the date of its evidence, or the day when an undated page was read", () => {
   for (const [kind, facts] of Object.entries(VENDOR_FACTS)) {
     for (const { source, verifiedOn, basis } of facts) {
       assert.match(source, /^(?:npm |[a-z.]+\.[a-z]+)/u, kind);
       if (verifiedOn !== null) assert.match(verifiedOn, /^\d{4}-\d\d-\d\d$/u);
+      else assert.match(source, / \(undated, read \d{4}-\d\d-\d\d\)$/u);
       assert.equal(basis, "vendor");
     }
   }
@@ -283,7 +297,7 @@ test("data-policy.facts: facts of files do not count for a model that also strea
   const models = providers.get("assemblyai")?.models ?? {};
   const eu = { kind: "assemblyai", baseUrl: "https://api.eu.assemblyai.com" } as const;
   const factsOfModel = (speech: SpeechModel) =>
-    targetDataPolicy(eu, { speech, chat: null }, adapters).audio_input ?? [];
+    targetDataPolicy(eu, { name: "nova-3", speech, chat: null }, adapters).audio_input ?? [];
   let streaming = 0;
   for (const [name, model] of Object.entries(models)) {
     const declared: SpeechModel = {

@@ -13,6 +13,12 @@ export interface PolicyAccount {
   readonly statement: DataPolicyStatement | null;
 }
 
+export interface PolicySubject {
+  readonly model: string;
+  /** How the model can be called. A fact has to hold for each of them. */
+  readonly uses: readonly PolicyUse[];
+}
+
 const GATEWAY = { basis: "gateway", source: "the data stays on this machine", verifiedOn: null } as const;
 const ON_THIS_MACHINE: readonly PolicyFact[] = [
   { aspect: "training", value: "never", ...GATEWAY },
@@ -20,10 +26,9 @@ const ON_THIS_MACHINE: readonly PolicyFact[] = [
   { aspect: "regions", value: "any", ...GATEWAY },
 ];
 
-/** `uses`: how the model can be called. A fact has to hold for each of them. */
 export function policyFactsOf(
   { kind, baseUrl, statement }: PolicyAccount,
-  uses: readonly PolicyUse[],
+  { model, uses }: PolicySubject,
   defaultBaseUrl: string | null,
 ): readonly PolicyFact[] {
   if ((kind === "sandbox" || kind === "local") && baseUrl === null) return ON_THIS_MACHINE;
@@ -32,9 +37,15 @@ export function policyFactsOf(
     host === null
       ? []
       : VENDOR_FACTS[kind].filter(
-          (fact) => fact.hosts?.includes(host) !== false && uses.every((use) => fact.uses?.includes(use) !== false),
+          (fact) =>
+            fact.hosts?.includes(host) !== false &&
+            fact.models?.includes(model) !== false &&
+            uses.every((use) => fact.uses?.includes(use) !== false),
         );
-  return [...statedFacts(kind, statement), ...published.map(({ hosts: _hosts, uses: _uses, ...fact }) => fact)];
+  return [
+    ...statedFacts(kind, statement),
+    ...published.map(({ hosts: _hosts, uses: _uses, models: _models, ...fact }) => fact),
+  ];
 }
 
 const STATED = { basis: "statement", source: "stated for the connection", verifiedOn: null } as const;

@@ -13,7 +13,7 @@ export type RegionsFact = "any" | readonly string[];
 export type PolicyFact = {
   readonly basis: PolicyBasis;
   readonly source: string;
-  /** Null: a page without a date, or a statement. */
+  /** Null: a page without a date, whose source says when it was read, or a statement. */
   readonly verifiedOn: string | null;
   /** Settings with which the fact holds. A request that relies on the fact is sent with them, whatever the target's settings say. */
   readonly forces?: Readonly<Record<string, unknown>>;

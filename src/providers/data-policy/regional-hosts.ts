@@ -19,7 +19,7 @@ const HOSTS: { readonly [K in ProviderKind]?: Readonly<Record<string, RegionalHo
   assemblyai: {
     eu: {
       baseUrl: "https://api.eu.assemblyai.com",
-      source: "assemblyai.com/docs, data controls",
+      source: "assemblyai.com/docs/pre-recorded-audio/select-the-region (undated, read 2026-11-27)",
       verifiedOn: null,
     },
   },

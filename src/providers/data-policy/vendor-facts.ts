@@ -8,20 +8,45 @@ export type VendorFact = PolicyFact & {
   readonly hosts?: readonly string[];
   /** Absent: every use. */
   readonly uses?: readonly PolicyUse[];
+  /** Absent: every model. */
+  readonly models?: readonly string[];
 };
 
 const vendor = (source: string, verifiedOn: string | null) => ({ basis: "vendor", source, verifiedOn }) as const;
+/** A page without a date: the day when a stored copy of it was read last. */
+const undated = (source: string, readOn: string) => vendor(`${source} (undated, read ${readOn})`, null);
 
-const DEEPGRAM = vendor("developers.deepgram.com/trust-security/your-data", null);
+const DEEPGRAM = undated("developers.deepgram.com/trust-security/your-data", "2026-11-27");
 const DEEPGRAM_HOSTS = vendor("developers.deepgram.com changelog", "2026-06-17");
-const ASSEMBLYAI = vendor("assemblyai.com/docs, data controls", null);
+const ASSEMBLYAI = undated("assemblyai.com/docs/data-retention-and-model-training", "2026-11-27");
+const ASSEMBLYAI_REGION = undated("assemblyai.com/docs/pre-recorded-audio/select-the-region", "2026-11-27");
 const ELEVENLABS_SDK = vendor("npm @elevenlabs/elevenlabs-js@2.73.0", "2026-10-15");
-const OPENAI = vendor("developers.openai.com/api/docs/guides/your-data", null);
-const OPENAI_REGIONS = vendor("developers.openai.com/api/docs/guides/data-residency", null);
+const OPENAI = undated("developers.openai.com/api/docs/guides/your-data", "2026-11-27");
 const GOOGLE = vendor("docs.cloud.google.com/speech-to-text/docs/endpoints", "2025-10-19");
 
 /** Opted out, Deepgram keeps the data only while it processes it, and processes it in the region of the host. */
 const OPT_OUT = { mip_opt_out: true };
+
+/**
+ * Both the endpoint and the model have to support processing in the region: snapshots that the page's table lists for chat completions in us and eu, and the
+ * names without a date that lead to them. It lists no gpt-6 model in the copy that was read.
+ */
+const OPENAI_REGIONAL_MODELS = Object.entries({
+  "gpt-5.5": ["2026-04-23"],
+  "gpt-5.4": ["2026-03-05"],
+  "gpt-5.4-mini": ["2026-03-17"],
+  "gpt-5.4-nano": ["2026-03-17"],
+  "gpt-5.2": ["2025-12-11"],
+  "gpt-5.1": ["2025-11-13"],
+  "gpt-5": ["2025-08-07"],
+  "gpt-5-mini": ["2025-08-07"],
+  "gpt-5-nano": ["2025-08-07"],
+  "gpt-4.1": ["2025-04-14"],
+  "gpt-4.1-mini": ["2025-04-14"],
+  "gpt-4.1-nano": ["2025-04-14"],
+  "gpt-4o": ["2024-11-20", "2024-08-06"],
+  "gpt-4o-mini": ["2024-07-18"],
+}).flatMap(([name, days]) => [name, ...days.map((day) => `${name}-${day}`)]);
 
 export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>> = {
   deepgram: [
@@ -45,11 +70,12 @@ export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>>
       aspect: "retention",
       value: 30,
       uses: ["files"],
-      ...vendor("assemblyai.com/docs/faq/how-long-are-outputs-retained", null),
+      // Two older pages of its FAQ say that transcripts are kept without a limit.
+      ...undated("assemblyai.com/docs/faq/how-long-are-outputs-retained", "2026-11-27"),
     },
     { aspect: "retention", value: "deletable", uses: ["files"], ...vendor("npm assemblyai@4.41.5", "2026-09-26") },
     // The EU host of streams is not verified.
-    { aspect: "regions", value: ["eu"], hosts: ["eu"], uses: ["files"], ...ASSEMBLYAI },
+    { aspect: "regions", value: ["eu"], hosts: ["eu"], uses: ["files"], ...ASSEMBLYAI_REGION },
   ],
   elevenlabs: [
     { aspect: "retention", value: "deletable", uses: ["files"], ...ELEVENLABS_SDK },
@@ -62,14 +88,15 @@ export const VENDOR_FACTS: Readonly<Record<ProviderKind, readonly VendorFact[]>>
     { aspect: "training", value: "never", ...OPENAI },
     // Logs against abuse. Without `store: false` an account may keep completions for longer. Unverified for audio.
     { aspect: "retention", value: 30, uses: ["chat"], forces: { store: false }, ...OPENAI },
-    // Regions that process in the region, not only store. Unverified for audio.
-    ...(["us", "eu", "au", "in", "jp"] as const).map(
+    // Elsewhere the data is stored in the region and may be processed outside, or the models are unverified (au, in, jp). Unverified for audio.
+    ...(["us", "eu"] as const).map(
       (region): VendorFact => ({
         aspect: "regions",
         value: [region],
         hosts: [region],
         uses: ["chat"],
-        ...OPENAI_REGIONS,
+        models: OPENAI_REGIONAL_MODELS,
+        ...OPENAI,
       }),
     ),
   ],

@@ -25,7 +25,7 @@ export interface Dialect {
   readonly takesPrompt: boolean;
   /** Whether `stream` returns OpenAI's events. Other servers ignore it, or send their own events. */
   readonly streams: boolean;
-  /** How it names the model that answered. Absent: its answers report none. */
+  /** How each answer names the model. Absent: its protocol has no field, so only an answer that reports one anyway is judged. */
   readonly modelNames?: ModelNames;
   readonly constantFields: readonly (readonly [string, string])[];
 }

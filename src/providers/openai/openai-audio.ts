@@ -2,7 +2,7 @@
 // `Dialect`, and no code depends on the server.
 import type { Feature, Lack, Preference } from "../../contract/features.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
-import { isSameModel, modelField, modelReceipt } from "../answered-model.ts";
+import { isSameModel, MODEL_NAMES, modelField, modelReceipt } from "../answered-model.ts";
 import { supportsPreference, unmetFeatures } from "../unmet-features.ts";
 import type { Io, WireRequest } from "../io.ts";
 import { multipartBody } from "../wire/multipart.ts";
@@ -229,8 +229,13 @@ export function normaliseAudio(
 }
 
 function modelReceipts({ body }: RawTranscript, target: SpeechTarget, { modelNames }: Dialect): readonly Receipt[] {
-  if (modelNames === undefined) return [];
-  return [modelReceipt(modelField(body, "model"), (answered) => isSameModel(modelNames, target.model, answered))];
+  const answered = modelField(body, "model");
+  // Not in the protocol, but a server or proxy may report it.
+  if (modelNames === undefined && answered === null) return [];
+  const names = modelNames ?? MODEL_NAMES.compatible;
+  const { answers_as: other } = target.settings;
+  const asked = typeof other === "string" ? other : target.model;
+  return [modelReceipt(answered, (name) => isSameModel(names, asked, name))];
 }
 
 function wasSent(

@@ -56,6 +56,12 @@ const settings = z.strictObject({
     .regex(/^\/[A-Za-z0-9_./-]*$/)
     .describe("Path for audio below the base URL, if it differs from the dialect's default.")
     .optional(),
+  answers_as: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("Name of the model in the server's answers, if it is another one.")
+    .optional(),
 });
 const readSettings = settings.strip().catch({});
 

@@ -92,6 +92,8 @@ const keyOf = (id: string, route: "any" | "exact" | "next"): string => `test-key
 const modelOf = ({ path }: Kind): string => path.slice(path.indexOf("/") + 1);
 const NEXT = { chat: "sim/simulated-chat", speech: "sim/simulated-speech" } as const;
 const SCRIPTED_KEY = "test-key-of-the-scripted-server-1";
+const PLAIN_AUDIO_KEY = "test-key-of-the-plain-server-0001";
+const NAMED_AUDIO_KEY = "test-key-of-the-named-server-0001";
 /** An app of this key sees no names. */
 const BLIND_KEY = "test-key-without-routing-read-01";
 
@@ -129,14 +131,27 @@ function configurationOf({ connections: scripted = [] }: ConfigurationFile, sand
       vl: compatible("vllm", "llama", "chat"),
       mi: compatible("mistral", "voxtral-mini-2602", "audio_input"),
     },
-    routes: { ...routes, scripted: { targets: ["first/one"], require_exact_model: true } },
+    routes: {
+      ...routes,
+      scripted: { targets: ["first/one"], require_exact_model: true },
+      "plain-audio": { targets: ["first/whisper"], require_exact_model: true },
+      "named-audio": {
+        targets: [{ connection: "first", model: "whisper", settings: { answers_as: "large-v3" } }],
+        require_exact_model: true,
+      },
+    },
     apps: {
       ...apps,
       blind: { route: "gemini-any", scopes: ["chat"], key: BLIND_KEY },
       scripted: { route: "scripted", key: SCRIPTED_KEY },
+      "plain-audio": { route: "plain-audio", key: PLAIN_AUDIO_KEY },
+      "named-audio": { route: "named-audio", key: NAMED_AUDIO_KEY },
     },
   });
-  return { ...file, connections: [...(file.connections ?? []), ...scripted.filter(({ id }) => id === "first")] };
+  const first = scripted
+    .filter(({ id }) => id === "first")
+    .map((each) => ({ ...each, models: { ...each.models, whisper: { capabilities: ["audio_input" as const] } } }));
+  return { ...file, connections: [...(file.connections ?? []), ...first] };
 }
 
 const swap = ({ wire, other, path }: Kind): void => {
@@ -315,4 +330,28 @@ test("requests.answered-model: a text that is no name is not recorded", async ()
   const answer = await postChat(gateway.origin, { messages: HELLO }, { key: SCRIPTED_KEY });
   const { attempts } = await recordOf(gateway, answer, SCRIPTED_KEY);
   assert.equal(attempts[0]?.receipts[0]?.answered, "(not a name)");
+});
+
+test("providers.answered-model, routing.exact-model: a server whose protocol for audio has no model field is judged where it reports one", async () => {
+  const transcribe = async (fields: object) => {
+    gateway.first.behave((call) => json(call, 200, { text: "Hi", ...fields }));
+    const answer = await postForm(gateway.origin, { key: PLAIN_AUDIO_KEY });
+    const [attempt] = (await recordOf(gateway, answer, PLAIN_AUDIO_KEY)).attempts;
+    return [answer.status, attempt?.receipts.find(({ feature }) => feature === "model")];
+  };
+  const receipt = { feature: "model", grade: "echoed" };
+  assert.deepEqual(await transcribe({ model: "small" }), [502, { ...receipt, delivered: false, answered: "small" }]);
+  assert.deepEqual(await transcribe({ model: "openai/Whisper" }), [
+    200,
+    { ...receipt, delivered: true, answered: "openai/Whisper" },
+  ]);
+  assert.deepEqual(await transcribe({}), [200, undefined]);
+});
+
+test("routing.exact-model: answers_as names the model in the answers of an audio server", async () => {
+  const statusOf = async (model: string) => {
+    gateway.first.behave((call) => json(call, 200, { text: "Hi", model }));
+    return (await postForm(gateway.origin, { key: NAMED_AUDIO_KEY })).status;
+  };
+  assert.deepEqual([await statusOf("large-v3"), await statusOf("whisper")], [200, 502]);
 });
