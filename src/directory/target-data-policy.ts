@@ -4,7 +4,6 @@ import { policyFactsOf } from "../providers/data-policy/facts-of.ts";
 import { hostOf, regionalHost } from "../providers/data-policy/regional-hosts.ts";
 import type { PolicyUse } from "../providers/data-policy/policy-fact.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
-import type { AccountModel } from "./models-of.ts";
 import type { Target } from "../routing/types.ts";
 
 interface PolicyAccount {
@@ -22,7 +21,7 @@ interface Adapters {
 
 export function targetDataPolicy(
   account: PolicyAccount,
-  { name, speech, chat }: AccountModel,
+  { name, speech, chat }: Pick<Target, "speech" | "chat"> & { readonly name: string },
   adapters: Adapters,
 ): NonNullable<Target["dataPolicy"]> {
   const { kind, baseUrl, statement = null } = account;
