@@ -53,7 +53,10 @@ const SPEAKERS = "(speakers)";
 export function createRecognisers(options: RecogniserOptions): Recognisers {
   const { installed, isEngineInstalled, threads, silenceMs = SILENCE_MS, memory = availableMemory } = options;
   const engines = new Map<string, Engine>();
-  const room = { ...options, memory, engines: () => [...engines.values()] };
+  /** Of models that were installed again with other files while they were used. */
+  const retired = new Set<Engine>();
+  const all = (): readonly Engine[] => [...engines.values(), ...retired];
+  const room = { ...options, memory, engines: all };
   const parts = {
     ...options,
     start: options.start ?? startEngine,
@@ -66,8 +69,11 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
   function engineFor(spec: EngineSpec): Engine {
     const known = engines.get(spec.name);
     if (known !== undefined && hasSameFiles(known, spec)) return known;
-    // Installed again, with other files.
-    void known?.close();
+    // Installed again, with other files. What it recognises now is finished with the old ones.
+    if (known !== undefined) {
+      retired.add(known);
+      void known.retire().finally(() => retired.delete(known));
+    }
     const engine = createEngine(spec, parts);
     engines.set(spec.name, engine);
     return engine;
@@ -96,7 +102,7 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
     report: () => [...engines.values()].map(reportLine),
     close: async () => {
       isClosed = true;
-      await Promise.all([...engines.values()].map((engine) => engine.close()));
+      await Promise.all(all().map((engine) => engine.close()));
     },
   };
 }

@@ -313,6 +313,34 @@ test("local.process: a model has one thread less than there are processors, at l
     assert.equal(threadsFor(processors), threads);
 });
 
+test(
+  "local.process: a model that is installed again is loaded anew, and those who came before finish with the old files",
+  WITH_ENGINE,
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "patchbay-installed-again-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const again = installWords(folder);
+    let present = wordsModel;
+    const engines = openRecognisers(t, { installed: async () => [present], maxQueueSeconds: 10 });
+    const first = await openSession(t, engines);
+    const waiting = openSession(t, engines, { waits: true });
+    const hear = async (session: Awaited<typeof waiting>) =>
+      (await session.decode({ ...SPOKEN, sampleRate: RATE }, [])).text.trim();
+    assert.equal(await hear(first), wordsOf(SPOKEN));
+    present = again;
+    const next = await openSession(t, engines);
+    assert.equal(next.model.dir, again.dir);
+    assert.deepEqual(await Promise.all([hear(next), hear(first)]), [wordsOf(SPOKEN), wordsOf(SPOKEN)]);
+    first.release();
+    const second = await waiting;
+    assert.equal(await hear(second), wordsOf(SPOKEN));
+    assert.equal(engines.processes.length, 2);
+    second.release();
+    await until(() => !isRunning(engines.processes[0]?.pid));
+    assert.equal(await hear(next), wordsOf(SPOKEN));
+  },
+);
+
 test("local.process: no process outlives its owner's close", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);
   const session = await openSession(t, engines);

@@ -42,7 +42,7 @@ export interface Engine extends EngineSpec {
    * [local.crash-definite].
    */
   run<T>(terms: OperationTerms, work: (process: EngineProcess) => Promise<T>): Promise<T>;
-  /** Between `enter` and `leave` the model is not unloaded. */
+  /** Between `enter` and `leave` the model is not unloaded, except by `close`. */
   enter(): void;
   leave(): void;
   /** Loaded, or being loaded. */
@@ -52,6 +52,8 @@ export interface Engine extends EngineSpec {
   running(): EngineProcess | null;
   /** Unloads the model. The next operation loads it again. */
   stop(): Promise<void>;
+  /** Closes when the last session has left, and resolves then. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
   let sessions = 0;
   let idleTimer: NodeJS.Timeout | null = null;
   let isClosed = false;
+  let retirement: PromiseWithResolvers<void> | null = null;
 
   const running = (): EngineProcess | null => (current?.isAlive() === true ? current : null);
 
@@ -140,6 +143,10 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     leave: () => {
       sessions--;
       if (sessions > 0 || isClosed) return;
+      if (retirement !== null) {
+        retirement.resolve(engine.close());
+        return;
+      }
       idleTimer = setTimeout(() => {
         logger.info({ model: name, event: "local.stopped_idle" });
         void stop();
@@ -150,6 +157,11 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     isIdle: () => sessions === 0 && loading === null && running() !== null,
     running,
     stop,
+    retire: () => {
+      retirement ??= Promise.withResolvers();
+      if (sessions === 0) retirement.resolve(engine.close());
+      return retirement.promise;
+    },
     close: async () => {
       isClosed = true;
       await starting?.kill();
