@@ -314,7 +314,7 @@ test("local.process: a model has one thread less than there are processors, at l
 });
 
 test(
-  "local.process: a model that is installed again is loaded anew, and those who came before finish with the old files",
+  "local.process: a model that is installed again is loaded by the next request, and earlier ones finish with the old files",
   WITH_ENGINE,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "patchbay-installed-again-"));
