@@ -60,14 +60,18 @@ test(
   },
 );
 
-test("local.demonstration, local.stream: the bundled sample is streamed word for word, and said to be the demonstration's", options, async () => {
-  const { events } = await streamForm(gateway?.origin ?? "", { file: readFileSync(samplePath()) });
-  const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
-  assert.ok(texts.length > 1);
-  assert.equal(texts.join(""), SAID);
-  const envelope = JSON.stringify(events.at(-1)?.data["envelope"]);
-  assert.match(envelope ?? "", /"DEMONSTRATION_MODEL"/u);
-});
+test(
+  "local.demonstration, local.stream: the bundled sample is streamed word for word, and said to be the demonstration's",
+  options,
+  async () => {
+    const { events } = await streamForm(gateway?.origin ?? "", { file: readFileSync(samplePath()) });
+    const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+    assert.ok(texts.length > 1);
+    assert.equal(texts.join(""), SAID);
+    const envelope = JSON.stringify(events.at(-1)?.data["envelope"]);
+    assert.match(envelope ?? "", /"DEMONSTRATION_MODEL"/u);
+  },
+);
 
 const ffmpeg = findFfmpeg(process.env["PATH"]);
 
