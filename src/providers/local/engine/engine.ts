@@ -9,6 +9,7 @@ import { type Capacity, createCapacity } from "../capacity.ts";
 import type { FileCheck } from "../check-files.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import { type CallTerms, EngineFailure, type EngineProcess } from "./engine-process.ts";
+import { createOccupancy } from "./occupancy.ts";
 import { killedOnAbort, unlessAborted } from "../until-aborted.ts";
 
 export interface EngineSpec {
@@ -66,10 +67,7 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
   let current: EngineProcess | null = null;
   let starting: EngineProcess | null = null;
   let loading: Promise<EngineProcess> | null = null;
-  let sessions = 0;
-  let idleTimer: NodeJS.Timeout | null = null;
   let isClosed = false;
-  let retirement: PromiseWithResolvers<void> | null = null;
 
   const running = (): EngineProcess | null => (current?.isAlive() === true ? current : null);
 
@@ -113,17 +111,29 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     }
   }
 
-  function stopTimer(): void {
-    if (idleTimer !== null) clearTimeout(idleTimer);
-    idleTimer = null;
-  }
-
   async function stop(): Promise<void> {
-    stopTimer();
+    occupancy.stopTimer();
     const process = current;
     current = null;
     await process?.kill();
   }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    await starting?.kill();
+    await loading?.catch(() => undefined);
+    await stop();
+  }
+
+  const occupancy = createOccupancy({
+    idleMs: parts.idleMs,
+    onIdle: () => {
+      logger.info({ model: name, event: "local.stopped_idle" });
+      void stop();
+    },
+    close,
+    isClosed: () => isClosed,
+  });
 
   const engine: Engine = {
     ...spec,
@@ -136,38 +146,14 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
         throw error;
       }
     },
-    enter: () => {
-      sessions++;
-      stopTimer();
-    },
-    leave: () => {
-      sessions--;
-      if (sessions > 0 || isClosed) return;
-      if (retirement !== null) {
-        retirement.resolve(engine.close());
-        return;
-      }
-      idleTimer = setTimeout(() => {
-        logger.info({ model: name, event: "local.stopped_idle" });
-        void stop();
-      }, parts.idleMs);
-      idleTimer.unref();
-    },
+    enter: () => occupancy.enter(),
+    leave: () => occupancy.leave(),
     isLoaded: () => loading !== null || running() !== null,
-    isIdle: () => sessions === 0 && loading === null && running() !== null,
+    isIdle: () => occupancy.isEmpty() && loading === null && running() !== null,
     running,
     stop,
-    retire: () => {
-      retirement ??= Promise.withResolvers();
-      if (sessions === 0) retirement.resolve(engine.close());
-      return retirement.promise;
-    },
-    close: async () => {
-      isClosed = true;
-      await starting?.kill();
-      await loading?.catch(() => undefined);
-      await stop();
-    },
+    retire: () => occupancy.retire(),
+    close,
   };
   return engine;
 }
