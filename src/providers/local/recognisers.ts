@@ -7,7 +7,7 @@ import { createFileCheck } from "./check-files.ts";
 import { engineConfigOf, speakerModels, speakersConfigOf } from "./engine/engine-config-of.ts";
 import { type EngineProcess, startEngine } from "./engine/engine-process.ts";
 import { readEngineRuntime } from "./engine/engine-runtime.ts";
-import { createEngine, type Engine, type EngineSpec } from "./engine/engine.ts";
+import { createEngine, type Engine, type EngineParts, type EngineSpec } from "./engine/engine.ts";
 import type { LocalRequest, LocalSession, LocalState } from "./local-calls.ts";
 import { openLocalSession, type SessionTerms } from "./local-session.ts";
 import { makeRoom } from "./make-room.ts";
@@ -61,6 +61,7 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
     ...options,
     start: options.start ?? startEngine,
     files: createFileCheck(),
+    exclusively: createSequence(),
     makeRoom: (engine: Engine) => makeRoom(room, engine),
   };
   const runtime = readEngineRuntime();
@@ -104,6 +105,16 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
       isClosed = true;
       await Promise.all(all().map((engine) => engine.close()));
     },
+  };
+}
+
+/** Runs one work after the other. */
+function createSequence(): EngineParts["exclusively"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
   };
 }
 

@@ -10,6 +10,7 @@ import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";
 import { DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
+import { startEngine } from "../../../src/providers/local/engine/engine-process.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
 import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
@@ -17,6 +18,7 @@ import { installWords, KNOWN, RATE, sentence, speak, wordsModel } from "../../ha
 import { until } from "../../harness/until.ts";
 import { openRecognisers, openSession, WITH_ENGINE, wordsOf } from "./engines.ts";
 
+const NEVER = new AbortController().signal;
 const SPOKEN = sentence("hello", "doctor", "seven", "three", "blue");
 
 function isRunning(pid: number | undefined): boolean {
@@ -229,6 +231,41 @@ test("local.memory: an idle model is unloaded to make room for another", WITH_EN
   second.release();
   assert.equal(isRunning(engines.processes[0]?.pid), false);
 });
+
+test(
+  "local.memory: of two models that are loaded at once, and have room for one, one is loaded",
+  WITH_ENGINE,
+  async (t) => {
+    const need = memoryNeed([wordsModel]);
+    const started: number[] = [];
+    const limits = [
+      { maxMemoryBytes: Math.round(need * 1.5) },
+      { memory: async () => Math.round(need * 1.5) - need * (started.at(-1) ?? 0) },
+    ];
+    for (const limit of limits) {
+      started.push(0);
+      const engines = openRecognisers(t, {
+        installed: async () => [wordsModel, { ...wordsModel, name: "other" }],
+        ...limit,
+        start: () => {
+          started.push((started.pop() ?? 0) + 1);
+          return startEngine();
+        },
+      });
+      const sessions = await Promise.all(
+        [wordsModel.name, "other"].map((model) =>
+          engines.recognisers.open({ model, audioSeconds: 10 }, { signal: NEVER, owner: "a", waits: false }),
+        ),
+      );
+      const [first, second] = await Promise.allSettled(
+        sessions.map((session) => session.decode({ ...SPOKEN, sampleRate: RATE }, [])),
+      );
+      assert.deepEqual([first?.status, second?.status].toSorted(), ["fulfilled", "rejected"]);
+      assert.equal(started.at(-1), 1);
+      for (const session of sessions) session.release();
+    }
+  },
+);
 
 test("local.files-checked: a model with one flipped byte is refused before it is loaded", WITH_ENGINE, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "patchbay-models-"));

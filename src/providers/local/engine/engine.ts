@@ -24,6 +24,8 @@ export interface EngineParts {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   readonly start: () => EngineProcess;
   readonly files: FileCheck;
+  /** Loads one model after the other: what a load needs shows in the available memory only when it has ended. */
+  readonly exclusively: <T>(load: () => Promise<T>) => Promise<T>;
   /** Throws if the model would need more memory than is available. */
   readonly makeRoom: (engine: Engine) => Promise<void>;
 }
@@ -46,7 +48,6 @@ export interface Engine extends EngineSpec {
   /** Between `enter` and `leave` the model is not unloaded, except by `close`. */
   enter(): void;
   leave(): void;
-  /** Loaded, or being loaded. */
   isLoaded(): boolean;
   isIdle(): boolean;
   /** Null: no process. */
@@ -74,14 +75,17 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
   async function load(): Promise<EngineProcess> {
     if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
     await requireFiles(spec, parts);
-    await parts.makeRoom(engine);
-    starting = parts.start();
-    try {
-      current = await loadInto(starting, spec, parts);
-      return current;
-    } finally {
-      starting = null;
-    }
+    return parts.exclusively(async () => {
+      if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
+      await parts.makeRoom(engine);
+      starting = parts.start();
+      try {
+        current = await loadInto(starting, spec, parts);
+        return current;
+      } finally {
+        starting = null;
+      }
+    });
   }
 
   /** One load serves all who wait for it. It continues if they leave, because the next call needs it. */
@@ -148,7 +152,7 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     },
     enter: () => occupancy.enter(),
     leave: () => occupancy.leave(),
-    isLoaded: () => loading !== null || running() !== null,
+    isLoaded: () => running() !== null,
     isIdle: () => occupancy.isEmpty() && loading === null && running() !== null,
     running,
     stop,
