@@ -260,7 +260,7 @@ test(
       const [first, second] = await Promise.allSettled(
         sessions.map((session) => session.decode({ ...SPOKEN, sampleRate: RATE }, [])),
       );
-      assert.deepEqual([first?.status, second?.status].toSorted(), ["fulfilled", "rejected"]);
+      assert.deepEqual(new Set([first?.status, second?.status]), new Set(["fulfilled", "rejected"]));
       assert.equal(started.at(-1), 1);
       for (const session of sessions) session.release();
     }
