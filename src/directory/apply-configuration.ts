@@ -27,6 +27,7 @@ import { differenceOf, type SetUpChange } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { type ApplyScope, putScope, type ScopeObjects } from "./apply-scope.ts";
 import { needsBootstrap, replaceable } from "./bootstrap.ts";
+import { keepOwnObjects } from "./keep-own-objects.ts";
 import { keptName, unmanageRemoved } from "./unmanage-removed.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -134,14 +135,17 @@ async function withBootstrap(
   configuration: Configuration,
   { isFile }: ApplyOptions,
 ): Promise<BootstrappedConfiguration> {
-  if (!isFile) return { configuration: { ...configuration, ...NOTHING }, derived: configuration, isBootstrapped: true };
+  if (!isFile) {
+    const derived = await keepOwnObjects(tx, configuration);
+    return { configuration: { ...configuration, ...NOTHING }, derived, isBootstrapped: true };
+  }
   const { bootstrap } = configuration;
   if (bootstrap === null || !(await needsBootstrap(tx)))
     return { configuration, derived: NOTHING, isBootstrapped: false };
   const { workspaces, notes } = bootstrap;
   return {
     configuration: { ...configuration, workspaces, notes },
-    derived: await replaceable(tx, configuration, bootstrap),
+    derived: await replaceable(tx, configuration, await keepOwnObjects(tx, bootstrap)),
     isBootstrapped: true,
   };
 }

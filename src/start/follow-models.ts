@@ -26,7 +26,7 @@ export function followModels(
     if (!loaded.ok) return;
     await applyConfiguration({ database, seal, pepper }, loaded.configuration, { isFile: false });
     routed = present;
-    logger.info({ models: present, event: "local.routes_derived" });
+    logger.info({ model: present, event: "local.routes_derived" });
     await refreshDirectory();
   });
 }

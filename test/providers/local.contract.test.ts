@@ -212,7 +212,9 @@ test("local.demonstration: the demonstration model accepts the bundled sample by
   const { sha256: _, ...withoutHash } = sample;
   assert.deepEqual(missing(withoutHash), ["recording"]);
   assert.deepEqual(missing(sample, { diarization: true }), ["diarization"]);
-  assert.deepEqual(missing({ ...FACTS, live: "pcm_s16le" }, { stream: true }), ["streaming", "live_audio"]);
+  assert.deepEqual(missing({ ...FACTS, live: "pcm_s16le" }, { stream: true }), ["live_audio"]);
+  assert.deepEqual(missing(sample, { stream: true }), []);
+  assert.deepEqual(missing(FACTS, { stream: true }), ["recording"]);
   assert.equal(DEMONSTRATION_SPEC.name, DEMONSTRATION);
 });
 

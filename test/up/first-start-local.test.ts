@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { z } from "zod";
 import { packageRoot, samplePath } from "../../src/cli/package-root.ts";
 import { defaultFile, type LocalSpeech, NO_LOCAL_SPEECH } from "../../src/config/default-configuration.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
@@ -26,6 +27,9 @@ import { until } from "../harness/until.ts";
 import { ENCRYPTION_KEY, PEPPER, startWithoutFile, stopCommand } from "./commands.ts";
 import { WITH_ENGINE } from "../providers/local/engines.ts";
 
+const routeSchema = z.object({
+  definition: z.object({ targets: z.array(z.object({ connection: z.string(), model: z.string() })) }),
+});
 const SAID = SAMPLE_TEXT.toLowerCase().replace(/[.,?]/gu, "");
 const FACTS = { modelsDir: "/nowhere", hasEngine: true, hasDemonstration: true };
 const INSTALLED: LocalSpeech = { ...NO_LOCAL_SPEECH, installed: [DEFAULT_MODEL] };
@@ -112,6 +116,36 @@ test(
   },
 );
 
+test("configuration.default-own: a model that is installed while the gateway runs replaces neither a connection nor a route of the API", async (t) => {
+  const { folder, start } = await installation(t, { DEEPGRAM_API_KEY: "k" });
+  const gateway = start();
+  const admin = (await gateway.said(/console {5}(\S+)\/console/u)).concat("/admin/v1");
+  const key = (await readFile(join(folder, "data", "operator-key"), "utf8")).trim();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${admin}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
+    return answer.json();
+  };
+  await call("POST", "/connections", { id: "here", kind: "openai-compatible", base_url: "http://127.0.0.1:9/v1" });
+  await call("POST", "/routes", { id: "chat", targets: [{ connection: "deepgram", model: "nova-3" }] });
+  const [connection, route] = [await call("GET", "/connections/here"), await call("GET", "/routes/chat")];
+  installWords(join(folder, "data", "models"), { name: DEFAULT_MODEL });
+  const targets = async () => {
+    const { definition } = routeSchema.parse(await call("GET", "/routes/speech"));
+    return definition.targets.map((each) => `${each.connection}/${each.model}`);
+  };
+  await until(async () => (await targets()).length === 2);
+  assert.deepEqual(await targets(), ["deepgram/nova-3", `here-2/${DEFAULT_MODEL}`]);
+  assert.deepEqual(await call("GET", "/connections/here"), connection);
+  assert.deepEqual(await call("GET", "/routes/chat"), route);
+  await stopCommand(gateway);
+});
+
 test("configuration.default-demonstration: the number of words that is printed is that of the model's list", async () => {
   const list = await readFile(join(packageRoot(), "models/demonstration/words.txt"), "utf8");
   assert.equal(list.trim().split("\n").length, DEMONSTRATION_WORDS);
@@ -153,7 +187,7 @@ async function folderOf(t: TestContext): Promise<string> {
   return folder;
 }
 
-async function installation(t: TestContext) {
+async function installation(t: TestContext, variables: Readonly<Record<string, string>> = {}) {
   const database = await openTestDatabase();
   t.after(() => database.close());
   const folder = await folderOf(t);
@@ -162,6 +196,7 @@ async function installation(t: TestContext) {
     DATABASE_URL: database.direct.databaseUrl,
     PATCHBAY_KEY_PEPPER: PEPPER,
     PATCHBAY_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    ...variables,
   };
   return { folder, start: () => startWithoutFile(folder, env, "up", "--port", "0", "--admin-port", "0") };
 }

@@ -23,28 +23,44 @@ async function machineMemory({ proc }: MemoryFiles): Promise<number | null> {
   return Number.isFinite(kibibytes) ? kibibytes * 1024 : null;
 }
 
-/** The group of this process as the container sees it: its own root, or the path in `/proc/self/cgroup`. */
 async function ofVersion2({ proc, cgroup }: MemoryFiles): Promise<number | null> {
-  const path = /^0::(.*)$/mu.exec((await textOf(join(proc, "self/cgroup"))) ?? "")?.[1] ?? "/";
+  const own = /^0::(.*)$/mu.exec((await textOf(join(proc, "self/cgroup"))) ?? "")?.[1];
+  return leastOf(cgroup, own, { limit: "memory.max", used: "memory.current", reclaimable: "inactive_file" });
+}
+
+async function ofVersion1({ proc, cgroup }: MemoryFiles): Promise<number | null> {
+  const own = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/mu.exec((await textOf(join(proc, "self/cgroup"))) ?? "")?.[1];
+  return leastOf(join(cgroup, "memory"), own, {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimable: "total_inactive_file",
+  });
+}
+
+/** Of the group of this process and all that contain it, because each may have a limit. A container sees its own group as the root. */
+async function leastOf(
+  root: string,
+  own: string | undefined,
+  names: { readonly limit: string; readonly used: string; readonly reclaimable: string },
+): Promise<number | null> {
   const rests = await Promise.all(
-    [cgroup, join(cgroup, path)].map(async (folder) =>
-      restOf({
-        limit: await textOf(join(folder, "memory.max")),
-        used: await textOf(join(folder, "memory.current")),
-        reclaimable: statOf(await textOf(join(folder, "memory.stat")), "inactive_file"),
-      }),
-    ),
+    groupsOf(own ?? "/").map(async (group) => {
+      const folder = join(root, group);
+      return restOf({
+        limit: await textOf(join(folder, names.limit)),
+        used: await textOf(join(folder, names.used)),
+        reclaimable: statOf(await textOf(join(folder, "memory.stat")), names.reclaimable),
+      });
+    }),
   );
   return least(rests);
 }
 
-async function ofVersion1({ cgroup }: MemoryFiles): Promise<number | null> {
-  const folder = join(cgroup, "memory");
-  return restOf({
-    limit: await textOf(join(folder, "memory.limit_in_bytes")),
-    used: await textOf(join(folder, "memory.usage_in_bytes")),
-    reclaimable: statOf(await textOf(join(folder, "memory.stat")), "total_inactive_file"),
-  });
+/** `/a/b` → the root, `a`, `a/b`. A path above the root of this process's view has no files here. */
+function groupsOf(path: string): readonly string[] {
+  const names = path.split("/").filter((name) => name !== "");
+  if (names.includes("..")) return [""];
+  return ["", ...names.map((_name, at) => names.slice(0, at + 1).join("/"))];
 }
 
 /** Cached files count as used and are dropped when memory is needed. */

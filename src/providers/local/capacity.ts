@@ -7,7 +7,7 @@ export interface Capacity {
   wait(seconds: number, signal: AbortSignal): Promise<Admission>;
   /** Reports that this much audio took so long. */
   measured(audioSeconds: number, tookMs: number): void;
-  /** Until what is admitted now is recognised, at the measured speed. */
+  /** Until what is admitted or waits now is recognised, at the measured speed: nothing overtakes those who wait. */
   retryAfterSeconds(): number;
   admittedSeconds(): number;
   /** Seconds of audio that are recognised in one second. Null: not measured yet. */
@@ -83,7 +83,10 @@ export function createCapacity(maxSeconds: number): Capacity {
       const latest = audioSeconds / Math.max(0.001, tookMs / 1000);
       speed = speed === null ? latest : speed + SMOOTHING * (latest - speed);
     },
-    retryAfterSeconds: () => Math.max(1, Math.ceil(admitted / (speed ?? ASSUMED_SPEED))),
+    retryAfterSeconds: () => {
+      const ahead = waiting.reduce((sum, { seconds }) => sum + seconds, admitted);
+      return Math.max(1, Math.ceil(ahead / (speed ?? ASSUMED_SPEED)));
+    },
     admittedSeconds: () => admitted,
     speed: () => speed,
   };

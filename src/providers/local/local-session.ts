@@ -35,8 +35,12 @@ export interface SessionParts {
 export async function openLocalSession(parts: SessionParts, terms: SessionTerms): Promise<LocalSession> {
   const { engine, model, runtime, audioSeconds, silenceMs } = parts;
   const { signal, owner } = terms;
-  const admission = await admit(engine, audioSeconds, terms);
+  // Also while it waits: a model that is installed again keeps its old process for those who came before.
   engine.enter();
+  const admission = await admit(engine, audioSeconds, terms).catch((error: unknown) => {
+    engine.leave();
+    throw error;
+  });
   const dispatch = once(terms.onDispatch);
   let dropStream: () => void = () => undefined;
   const termsFor = (seconds: number): CallTerms => ({ silenceMs, limitMs: limitMsFor(seconds) });

@@ -7,7 +7,7 @@ import { createFileCheck } from "./check-files.ts";
 import { engineConfigOf, speakerModels, speakersConfigOf } from "./engine/engine-config-of.ts";
 import { type EngineProcess, startEngine } from "./engine/engine-process.ts";
 import { readEngineRuntime } from "./engine/engine-runtime.ts";
-import { createEngine, type Engine, type EngineSpec } from "./engine/engine.ts";
+import { createEngine, type Engine, type EngineParts, type EngineSpec } from "./engine/engine.ts";
 import type { LocalRequest, LocalSession, LocalState } from "./local-calls.ts";
 import { openLocalSession, type SessionTerms } from "./local-session.ts";
 import { makeRoom } from "./make-room.ts";
@@ -53,11 +53,15 @@ const SPEAKERS = "(speakers)";
 export function createRecognisers(options: RecogniserOptions): Recognisers {
   const { installed, isEngineInstalled, threads, silenceMs = SILENCE_MS, memory = availableMemory } = options;
   const engines = new Map<string, Engine>();
-  const room = { ...options, memory, engines: () => [...engines.values()] };
+  /** Of models that were installed again with other files while they were used. */
+  const retired = new Set<Engine>();
+  const all = (): readonly Engine[] => [...engines.values(), ...retired];
+  const room = { ...options, memory, engines: all };
   const parts = {
     ...options,
     start: options.start ?? startEngine,
     files: createFileCheck(),
+    exclusively: createSequence(),
     makeRoom: (engine: Engine) => makeRoom(room, engine),
   };
   const runtime = readEngineRuntime();
@@ -66,8 +70,11 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
   function engineFor(spec: EngineSpec): Engine {
     const known = engines.get(spec.name);
     if (known !== undefined && hasSameFiles(known, spec)) return known;
-    // Installed again, with other files.
-    void known?.close();
+    // Installed again, with other files. What it recognises now is finished with the old ones.
+    if (known !== undefined) {
+      retired.add(known);
+      void known.retire().finally(() => retired.delete(known));
+    }
     const engine = createEngine(spec, parts);
     engines.set(spec.name, engine);
     return engine;
@@ -96,8 +103,18 @@ export function createRecognisers(options: RecogniserOptions): Recognisers {
     report: () => [...engines.values()].map(reportLine),
     close: async () => {
       isClosed = true;
-      await Promise.all([...engines.values()].map((engine) => engine.close()));
+      await Promise.all(all().map((engine) => engine.close()));
     },
+  };
+}
+
+/** Runs one work after the other. */
+function createSequence(): EngineParts["exclusively"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
   };
 }
 

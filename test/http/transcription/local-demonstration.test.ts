@@ -13,6 +13,7 @@ import { envelopeOf, postForm } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
+import { streamForm } from "./stream/streamed.ts";
 
 /** What the sample's script says (sandbox/samples/make-sample.sh). */
 const SAID =
@@ -56,6 +57,19 @@ test(
       assert.ok(start < end && end <= seconds);
       assert.ok(start >= (words[index - 1]?.start ?? 0));
     }
+  },
+);
+
+test(
+  "local.demonstration, local.stream: the bundled sample is streamed word for word, and said to be the demonstration's",
+  options,
+  async () => {
+    const { events } = await streamForm(gateway?.origin ?? "", { file: readFileSync(samplePath()) });
+    const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+    assert.ok(texts.length > 1);
+    assert.equal(texts.join(""), SAID);
+    const envelope = JSON.stringify(events.at(-1)?.data["envelope"]);
+    assert.match(envelope ?? "", /"DEMONSTRATION_MODEL"/u);
   },
 );
 

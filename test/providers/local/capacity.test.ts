@@ -36,6 +36,15 @@ test("local.retry-after: the wait follows from the measured speed", () => {
   assert.equal(capacity.retryAfterSeconds(), 10);
 });
 
+test("local.retry-after: audio of jobs that wait counts, because a request does not overtake it", () => {
+  const capacity = createCapacity(1_000);
+  capacity.measured(60, 1_000);
+  capacity.admit(600);
+  void capacity.wait(3_000, NEVER);
+  assert.equal(capacity.admit(1), null);
+  assert.equal(capacity.retryAfterSeconds(), 60);
+});
+
 test("local.jobs-wait: waiters are admitted in order of arrival, and one that is aborted makes room for the next", async () => {
   const capacity = createCapacity(100);
   const running = capacity.admit(100);

@@ -45,3 +45,22 @@ test("local.memory: the limit of an older kind of container counts, and no limit
   const unlimited = { ...MACHINE, "cgroup/memory.max": "max\n", "cgroup/memory.current": "5\n" };
   assert.equal(await availableMemory(filesOf(t, unlimited)), 8 * 1024 * MIB);
 });
+
+test("local.memory: the limit of a group that contains the one of this process counts", async (t) => {
+  const pod = {
+    ...MACHINE,
+    "proc/self/cgroup": "0::/pod/patchbay\n",
+    "cgroup/pod/memory.max": `${600 * MIB}\n`,
+    "cgroup/pod/memory.current": `${500 * MIB}\n`,
+    "cgroup/pod/patchbay/memory.max": "max\n",
+    "cgroup/pod/patchbay/memory.current": `${50 * MIB}\n`,
+  };
+  assert.equal(await availableMemory(filesOf(t, pod)), 100 * MIB);
+  const service = {
+    ...MACHINE,
+    "proc/self/cgroup": "5:cpu,memory:/system/patchbay\n1:name=systemd:/\n",
+    "cgroup/memory/system/memory.limit_in_bytes": `${700 * MIB}\n`,
+    "cgroup/memory/system/memory.usage_in_bytes": `${500 * MIB}\n`,
+  };
+  assert.equal(await availableMemory(filesOf(t, service)), 200 * MIB);
+});

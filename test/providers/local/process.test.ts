@@ -10,6 +10,7 @@ import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";
 import { DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
+import { startEngine } from "../../../src/providers/local/engine/engine-process.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
 import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
@@ -17,6 +18,7 @@ import { installWords, KNOWN, RATE, sentence, speak, wordsModel } from "../../ha
 import { until } from "../../harness/until.ts";
 import { openRecognisers, openSession, WITH_ENGINE, wordsOf } from "./engines.ts";
 
+const NEVER = new AbortController().signal;
 const SPOKEN = sentence("hello", "doctor", "seven", "three", "blue");
 
 function isRunning(pid: number | undefined): boolean {
@@ -230,6 +232,41 @@ test("local.memory: an idle model is unloaded to make room for another", WITH_EN
   assert.equal(isRunning(engines.processes[0]?.pid), false);
 });
 
+test(
+  "local.memory: of two models that are loaded at once, and have room for one, one is loaded",
+  WITH_ENGINE,
+  async (t) => {
+    const need = memoryNeed([wordsModel]);
+    const started: number[] = [];
+    const limits = [
+      { maxMemoryBytes: Math.round(need * 1.5) },
+      { memory: async () => Math.round(need * 1.5) - need * (started.at(-1) ?? 0) },
+    ];
+    for (const limit of limits) {
+      started.push(0);
+      const engines = openRecognisers(t, {
+        installed: async () => [wordsModel, { ...wordsModel, name: "other" }],
+        ...limit,
+        start: () => {
+          started.push((started.pop() ?? 0) + 1);
+          return startEngine();
+        },
+      });
+      const sessions = await Promise.all(
+        [wordsModel.name, "other"].map((model) =>
+          engines.recognisers.open({ model, audioSeconds: 10 }, { signal: NEVER, owner: "a", waits: false }),
+        ),
+      );
+      const [first, second] = await Promise.allSettled(
+        sessions.map((session) => session.decode({ ...SPOKEN, sampleRate: RATE }, [])),
+      );
+      assert.deepEqual(new Set([first?.status, second?.status]), new Set(["fulfilled", "rejected"]));
+      assert.equal(started.at(-1), 1);
+      for (const session of sessions) session.release();
+    }
+  },
+);
+
 test("local.files-checked: a model with one flipped byte is refused before it is loaded", WITH_ENGINE, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
   t.after(() => rmSync(dir, { recursive: true }));
@@ -312,6 +349,34 @@ test("local.process: a model has one thread less than there are processors, at l
   ] as const)
     assert.equal(threadsFor(processors), threads);
 });
+
+test(
+  "local.process: a model that is installed again is loaded by the next request, and earlier ones finish with the old files",
+  WITH_ENGINE,
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "patchbay-installed-again-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const again = installWords(folder);
+    let present = wordsModel;
+    const engines = openRecognisers(t, { installed: async () => [present], maxQueueSeconds: 10 });
+    const first = await openSession(t, engines);
+    const waiting = openSession(t, engines, { waits: true });
+    const hear = async (session: Awaited<typeof waiting>) =>
+      (await session.decode({ ...SPOKEN, sampleRate: RATE }, [])).text.trim();
+    assert.equal(await hear(first), wordsOf(SPOKEN));
+    present = again;
+    const next = await openSession(t, engines);
+    assert.equal(next.model.dir, again.dir);
+    assert.deepEqual(await Promise.all([hear(next), hear(first)]), [wordsOf(SPOKEN), wordsOf(SPOKEN)]);
+    first.release();
+    const second = await waiting;
+    assert.equal(await hear(second), wordsOf(SPOKEN));
+    assert.equal(engines.processes.length, 2);
+    second.release();
+    await until(() => !isRunning(engines.processes[0]?.pid));
+    assert.equal(await hear(next), wordsOf(SPOKEN));
+  },
+);
 
 test("local.process: no process outlives its owner's close", WITH_ENGINE, async (t) => {
   const engines = openRecognisers(t);

@@ -9,6 +9,7 @@ import { type Capacity, createCapacity } from "../capacity.ts";
 import type { FileCheck } from "../check-files.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import { type CallTerms, EngineFailure, type EngineProcess } from "./engine-process.ts";
+import { createOccupancy } from "./occupancy.ts";
 import { killedOnAbort, unlessAborted } from "../until-aborted.ts";
 
 export interface EngineSpec {
@@ -23,6 +24,8 @@ export interface EngineParts {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   readonly start: () => EngineProcess;
   readonly files: FileCheck;
+  /** Loads one model after the other: what a load needs shows in the available memory only when it has ended. */
+  readonly exclusively: <T>(load: () => Promise<T>) => Promise<T>;
   /** Throws if the model would need more memory than is available. */
   readonly makeRoom: (engine: Engine) => Promise<void>;
 }
@@ -42,16 +45,17 @@ export interface Engine extends EngineSpec {
    * [local.crash-definite].
    */
   run<T>(terms: OperationTerms, work: (process: EngineProcess) => Promise<T>): Promise<T>;
-  /** Between `enter` and `leave` the model is not unloaded. */
+  /** Between `enter` and `leave` the model is not unloaded, except by `close`. */
   enter(): void;
   leave(): void;
-  /** Loaded, or being loaded. */
   isLoaded(): boolean;
   isIdle(): boolean;
   /** Null: no process. */
   running(): EngineProcess | null;
   /** Unloads the model. The next operation loads it again. */
   stop(): Promise<void>;
+  /** Closes when the last session has left, and resolves then. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,8 +68,6 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
   let current: EngineProcess | null = null;
   let starting: EngineProcess | null = null;
   let loading: Promise<EngineProcess> | null = null;
-  let sessions = 0;
-  let idleTimer: NodeJS.Timeout | null = null;
   let isClosed = false;
 
   const running = (): EngineProcess | null => (current?.isAlive() === true ? current : null);
@@ -73,14 +75,17 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
   async function load(): Promise<EngineProcess> {
     if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
     await requireFiles(spec, parts);
-    await parts.makeRoom(engine);
-    starting = parts.start();
-    try {
-      current = await loadInto(starting, spec, parts);
-      return current;
-    } finally {
-      starting = null;
-    }
+    return parts.exclusively(async () => {
+      if (isClosed) throw new ProviderError("aborted", { reason: "closing" });
+      await parts.makeRoom(engine);
+      starting = parts.start();
+      try {
+        current = await loadInto(starting, spec, parts);
+        return current;
+      } finally {
+        starting = null;
+      }
+    });
   }
 
   /** One load serves all who wait for it. It continues if they leave, because the next call needs it. */
@@ -110,17 +115,29 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
     }
   }
 
-  function stopTimer(): void {
-    if (idleTimer !== null) clearTimeout(idleTimer);
-    idleTimer = null;
-  }
-
   async function stop(): Promise<void> {
-    stopTimer();
+    occupancy.stopTimer();
     const process = current;
     current = null;
     await process?.kill();
   }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    await starting?.kill();
+    await loading?.catch(() => undefined);
+    await stop();
+  }
+
+  const occupancy = createOccupancy({
+    idleMs: parts.idleMs,
+    onIdle: () => {
+      logger.info({ model: name, event: "local.stopped_idle" });
+      void stop();
+    },
+    close,
+    isClosed: () => isClosed,
+  });
 
   const engine: Engine = {
     ...spec,
@@ -133,29 +150,14 @@ export function createEngine(spec: EngineSpec, parts: EngineParts): Engine {
         throw error;
       }
     },
-    enter: () => {
-      sessions++;
-      stopTimer();
-    },
-    leave: () => {
-      sessions--;
-      if (sessions > 0 || isClosed) return;
-      idleTimer = setTimeout(() => {
-        logger.info({ model: name, event: "local.stopped_idle" });
-        void stop();
-      }, parts.idleMs);
-      idleTimer.unref();
-    },
-    isLoaded: () => loading !== null || running() !== null,
-    isIdle: () => sessions === 0 && loading === null && running() !== null,
+    enter: () => occupancy.enter(),
+    leave: () => occupancy.leave(),
+    isLoaded: () => running() !== null,
+    isIdle: () => occupancy.isEmpty() && loading === null && running() !== null,
     running,
     stop,
-    close: async () => {
-      isClosed = true;
-      await starting?.kill();
-      await loading?.catch(() => undefined);
-      await stop();
-    },
+    retire: () => occupancy.retire(),
+    close,
   };
   return engine;
 }
