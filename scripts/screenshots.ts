@@ -27,6 +27,7 @@ const LOOKS: readonly Look[] = [
 const PAGES = {
   home: "/",
   docs: "/docs",
+  "docs-guide": "/docs/guides/add-a-fallback",
   "docs-reference": "/docs/reference/idempotency",
   "docs-api": "/docs/api",
   "docs-api-transcription": "/docs/api/transcription",

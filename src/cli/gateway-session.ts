@@ -49,8 +49,22 @@ export function openSession(
         terminal.stderr.write(`${stripControlCharacters(message)} Trying again in ${delaySeconds} s.\n`),
       ...callOptions,
       headers: { accept: "application/json", ...headers, authorization: `Bearer ${apiKey}` },
+    }).catch((error: unknown) => {
+      throw withKeySource(error, options, gateway, terminal);
     });
   return { gateway, call, document: async (path, callOptions) => readDocument(await call(path, callOptions)) };
+}
+
+/** A refused key that is not in the command may be a forgotten variable, or that of another gateway [cli.api-key]. */
+function withKeySource(error: unknown, { apiKey }: GatewayOptions, gateway: URL, { env }: Terminal): unknown {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.auth || apiKey !== undefined) return error;
+  const isVariable = (env["PATCHBAY_API_KEY"] ?? "") !== "";
+  const source = isVariable
+    ? "the key is that of PATCHBAY_API_KEY: unset it to use the keys saved by a gateway started here"
+    : `the key was saved by a gateway started here: is it the one at ${gateway.origin}?`;
+  // A saved key that lacks a permission was accepted by its gateway.
+  if (!isVariable && !error.message.startsWith("UNAUTHENTICATED")) return error;
+  return new CliError(error.exitCode, error.message, { hints: [...error.hints, source], document: error.document });
 }
 
 export interface PlaceOptions extends GatewayOptions {

@@ -30,8 +30,8 @@ test("cli.usage: the limit that is reached first says when, and one at its soft 
   assert.equal(
     budgetLines([BUDGET]),
     [
-      "budget (month)  [#########...........] 45 % 22.50 of 50.00 USD; forecast: 67.50 by 2026-12-01 00:00 UTC",
-      "budget (month)  [###################.] 99 % 99.999 of 100 s of audio; forecast: 300 by 2026-12-01 00:00 UTC; limit will be reached 2026-11-11 00:00 UTC; soft limit of 80 % reached",
+      "budget (month)  [#########...........] 45 % 22.50 of 50.00 USD; forecast: 67.50 USD by 2026-12-01 00:00 UTC",
+      "budget (month)  [###################.] 99 % 99.999 of 100 s of audio; forecast: 300 s of audio by 2026-12-01 00:00 UTC; limit will be reached 2026-11-11 00:00 UTC; soft limit of 80 % reached",
       "",
     ].join("\n"),
   );
@@ -50,6 +50,6 @@ test("cli.usage: without a forecast none is printed; of a limit of zero nothing 
   };
   assert.equal(budgetLines([total]), `budget (total) of app_1  [${".".repeat(20)}] 0 % 0.00 of 0.00 USD\n`);
   const forecast = { spent_usd: "0.000733", spent_audio_seconds: 0, spent_tokens: 0, limit_reached_at: null };
-  assert.match(budgetLines([{ ...none, forecast }]), /; forecast: 0\.000733 by 2026-12-01 00:00 UTC\n$/u);
+  assert.match(budgetLines([{ ...none, forecast }]), /; forecast: 0\.000733 USD by 2026-12-01 00:00 UTC\n$/u);
   assert.equal(budgetLines([]), "");
 });

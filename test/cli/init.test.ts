@@ -130,6 +130,17 @@ test("cli.init: init replaces no file without --force, and writes none where one
   assert.equal(readFileSync(join(cwd, VARIABLES_NAME), "utf8"), INIT_FILES.team.variables);
 });
 
+test("cli.init: the next commands work in the new directory, also if init was called by npm", async () => {
+  const options = { cwd: folder(), command: "npm run patchbay --" };
+  const elsewhere = await run(["init", "new"], options);
+  assert.match(
+    elsewhere.stderr,
+    /^next: cd new\n {6}node \S+[\\/]bin[\\/]patchbay\.js up\n {6}node \S+ transcribe --sample$/mu,
+  );
+  const here = await run(["init"], options);
+  assert.match(here.stderr, /^next: npm start$/mu);
+});
+
 test("cli.init: init creates its directory, and leaves nothing of one that cannot be written", async () => {
   const cwd = folder();
   const ran = await run(["init", "missing/directory", "--for", "production"], { cwd });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { ownCommand } from "../../src/cli/invocation.ts";
+import { commandAfterCd, ownCommand } from "../../src/cli/invocation.ts";
 import { packageRoot } from "../../src/cli/package-root.ts";
 import { showCommands } from "../../src/cli/shown-text.ts";
 import { run } from "./fake-gateway.ts";
@@ -35,6 +35,14 @@ test("cli.invocation: of an installed package it is the command, if that is on t
   // npm put it there for this process; the reader's shell does not have it.
   assert.equal(commandOn(local), "npx patchbay-gateway");
   assert.equal(commandOn(), "npx patchbay-gateway");
+});
+
+test("cli.invocation: after a cd to another directory, a checkout's command is called by its path", () => {
+  const command = `node ${join(packageRoot(), "bin", "patchbay.js")}`;
+  assert.equal(commandAfterCd({ command: CHECKOUT }, folder), command);
+  assert.equal(commandAfterCd({ command: CHECKOUT }, join(packageRoot(), "trial")), command);
+  assert.equal(commandAfterCd({ command: CHECKOUT }, packageRoot()), CHECKOUT);
+  assert.equal(commandAfterCd({ command: "patchbay" }, folder), "patchbay");
 });
 
 test("cli.invocation: each of this program's commands is rewritten, and nothing that only looks like one", () => {

@@ -184,7 +184,7 @@ test("cli.streams: the transcript goes to stdout and everything else to stderr",
   );
   const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
   assert.deepEqual([ran.exitCode, ran.stdout], [0, "Hello there.\n"]);
-  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nSimulated response\. .*\nrequest req_test\n/);
+  assert.match(ran.stderr, /^warning SIMULATED_PROVIDER.*\nrequest req_test\n/mu);
 });
 
 test("cli.json: --json prints exactly one document: the answer, or the error", async () => {
@@ -538,6 +538,35 @@ test("cli.streams-once: a stream whose connection breaks is not sent again, by e
     assert.equal(gateway.received[count]?.headers["idempotency-key"], undefined);
     const keyed = await run(["transcribe", FILE, ...flags, "--idempotency-key", "k", ...KEY, "--url", gateway.url]);
     assert.deepEqual([keyed.exitCode, gateway.received.length], [2, count + 1]);
+  }
+});
+
+test("cli.api-key: a refused key that the command does not contain is named by its source", async () => {
+  await using gateway = await fakeGateway((response, _request, count) =>
+    count === 2 ? answerError(response, 403, "FORBIDDEN") : answerError(response, 401, "UNAUTHENTICATED"),
+  );
+  const args = ["transcribe", FILE, "--url", gateway.url];
+  const env = { PATCHBAY_API_KEY: "key-of-the-variable" };
+  for (const code of ["UNAUTHENTICATED", "FORBIDDEN"]) {
+    const refused = await run(args, { env });
+    assert.equal(refused.exitCode, 3);
+    assert.match(refused.stderr, new RegExp(`error ${code}`, "u"));
+    assert.match(refused.stderr, /^ {2}the key is that of PATCHBAY_API_KEY: unset it/mu);
+  }
+  const explicit = await run([...args, ...KEY], { env });
+  assert.equal(explicit.exitCode, 3);
+  assert.doesNotMatch(explicit.stderr, /PATCHBAY_API_KEY/u);
+  const cwd = mkdtempSync(join(tmpdir(), "patchbay-key-source-"));
+  try {
+    mkdirSync(join(cwd, "data"));
+    writeFileSync(join(cwd, "data", "cli-key"), "saved-key\n");
+    const saved = await run(args, { cwd });
+    assert.match(
+      saved.stderr,
+      new RegExp(`the key was saved by a gateway started here: is it the one at ${gateway.url}`, "u"),
+    );
+  } finally {
+    rmSync(cwd, { recursive: true });
   }
 });
 

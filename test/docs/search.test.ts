@@ -15,6 +15,8 @@ const QUESTIONS: Readonly<Record<string, Readonly<Record<string, readonly string
     "retry a request without paying twice": ["reference/idempotency"],
     "how do I check the signature of a webhook": ["reference/webhooks", "guides/jobs-and-webhooks"],
     "transcribe the microphone in a browser": ["guides/live-captions", "reference/realtime"],
+    "my file is too big to upload": ["guides/troubleshooting", "errors"],
+    "transcribe a folder of files": ["guides/first-transcript", "reference/cli"],
     "what does error 429 mean": ["guides/troubleshooting", "errors", "reference/quotas"],
   },
   "the engineer of the platform": {
@@ -28,12 +30,17 @@ const QUESTIONS: Readonly<Record<string, Readonly<Record<string, readonly string
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
     "how do I rotate a webhook secret": ["reference/webhooks"],
     "how do I revoke an API key": ["reference/tenancy", "api/keys"],
+    "revoke a leaked API key": ["guides/troubleshooting", "reference/tenancy", "api/keys"],
+    "delete all recordings of a customer": ["reference/data-policy"],
+    "who changed the route": ["reference/tenancy"],
     "which regions is my audio processed in": ["reference/data-policy", "providers"],
     "how long are recordings kept": ["reference/data-policy"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": ["guides/require-a-feature", "guides/debug-a-bad-transcript"],
     "product names are spelled wrong": ["guides/debug-a-bad-transcript"],
+    "transcript is empty": ["guides/debug-a-bad-transcript", "reference/transcription"],
+    "why was the other provider used": ["guides/debug-a-bad-transcript", "reference/requests"],
     "which provider answered my request": ["reference/requests"],
   },
   "who pays": {

@@ -78,6 +78,41 @@ test("api.docs: code can be copied, and the theme is kept from page to page", as
   assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
 });
 
+test("api.docs: the same in two languages is shown as tabs, a command and its output stay below each other", async (t) => {
+  const page = await open(t, "/docs/guides/move-from-openai");
+  if (page === null) return;
+  const tabs = page.getByRole("group", { name: "Language" });
+  await tabs.getByRole("button", { name: "Python" }).click();
+  assert.match(await page.locator(".code-tabs pre").innerText(), /^from openai import OpenAI/u);
+  assert.equal(await tabs.count(), 1);
+  await page.goto(`${gateway.origin}/docs/guides/first-transcript`);
+  await page.locator(".code .copy").first().waitFor();
+  assert.equal(await page.locator(".code .copy").count(), await page.locator("main pre").count());
+  assert.equal(await tabs.count(), 0);
+});
+
+test("api.docs: at 390 px the navigation is closed, and the descriptions of fields and rules need no sideways scrolling", async (t) => {
+  const page = await open(t, "/docs/guides/first-transcript", { viewport: { width: 390, height: 844 } });
+  if (page === null) return;
+  await page.locator(".navigation:not([open])").waitFor();
+  for (const path of ["/docs/api/transcription", "/docs/reference/idempotency"]) {
+    await page.goto(gateway.origin + path);
+    const hidden: readonly number[] = await page
+      .locator(".table")
+      .evaluateAll((tables) => tables.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+    assert.ok(hidden.length > 0);
+    assert.equal(Math.max(...hidden), 0, path);
+  }
+});
+
+test("api.docs: a page is served without the note for those who edit its file", async () => {
+  for (const path of ["/docs/configuration", "/docs/errors"]) {
+    const { text } = await get(gateway.origin, path, null);
+    assert.match(text, /<h1/u);
+    assert.doesNotMatch(text, /do not edit/u);
+  }
+});
+
 test("api.docs: without scripts a page is complete", async (t) => {
   const page = await open(t, "/docs/reference/idempotency", { javaScriptEnabled: false });
   if (page === null) return;

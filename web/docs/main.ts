@@ -5,6 +5,10 @@ import { CopyButton } from "../ui/copy-button.ts";
 import { mountHeader } from "../ui/header.ts";
 import { html } from "../ui/html.ts";
 
+/** Both are before the calls below, which read them. */
+const OUTPUT = "text";
+const LANGUAGES: Readonly<Record<string, string>> = { sh: "Shell", ts: "TypeScript", js: "JavaScript", py: "Python", yaml: "YAML", json: "JSON" };
+
 mountHeader();
 addCodeTabs();
 for (const block of document.querySelectorAll("main pre")) if (block.closest(".code-tabs") === null) addCopyButton(block);
@@ -22,7 +26,7 @@ function addCopyButton(block: Element): void {
   render(html`<${CopyButton} text=${block.textContent.trimEnd()} />`, place);
 }
 
-/** Code blocks that follow each other directly, each in another language, become tabs. */
+/** Code blocks that follow each other directly, each in another language, become tabs. A command and what it prints stay below each other. */
 function addCodeTabs(): void {
   for (const first of document.querySelectorAll("main pre + pre:not(pre + pre + pre)")) {
     const start = first.previousElementSibling;
@@ -30,6 +34,7 @@ function addCodeTabs(): void {
     const blocks = [start];
     for (let next = start.nextElementSibling; next?.tagName === "PRE"; next = next.nextElementSibling) blocks.push(next);
     const tabs = blocks.map(tabOf);
+    if (tabs.some(({ label }) => label === OUTPUT)) continue;
     if (new Set(tabs.map(({ label }) => label)).size < tabs.length) continue;
     const place = document.createElement("div");
     start.before(place);
@@ -39,11 +44,9 @@ function addCodeTabs(): void {
 }
 
 function tabOf(block: Element): CodeTab {
-  const language = /language-(\S+)/u.exec(block.querySelector("code")?.className ?? "")?.[1] ?? "text";
+  const language = /language-(\S+)/u.exec(block.querySelector("code")?.className ?? "")?.[1] ?? OUTPUT;
   return { label: LANGUAGES[language] ?? language, code: block.textContent.trimEnd() };
 }
-
-const LANGUAGES: Readonly<Record<string, string>> = { sh: "Shell", ts: "TypeScript", js: "JavaScript", py: "Python", yaml: "YAML", json: "JSON" };
 
 function openNavigationOnWideScreens(): void {
   const navigation = document.querySelector("details.navigation");

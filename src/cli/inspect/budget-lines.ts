@@ -41,7 +41,7 @@ function lineOf(budget: Shown, { unit, spent, limit, atEnd }: Limit, isFirst: bo
   const met = isFirst ? (forecast?.limit_reached_at ?? null) : null;
   return [
     `${bar(part)} ${percent(part, 0)} ${rounded(spent)} of ${limit} ${unit}`,
-    ...(atEnd === null || end === null ? [] : [`forecast: ${roughly(atEnd)} by ${minute(end)}`]),
+    ...(atEnd === null || end === null ? [] : [`forecast: ${roughly(atEnd)} ${unit} by ${minute(end)}`]),
     ...(met === null ? [] : [`limit will be reached ${minute(met)}`]),
     ...(soft !== null && part >= soft ? [`soft limit of ${percent(soft, 1)} reached`] : []),
   ].join("; ");

@@ -66,6 +66,11 @@ export async function reportWarnings(document: unknown, terminal: Terminal): Pro
     await printLine(terminal, `warning ${asString(warning["code"]) ?? ""}: ${asString(warning["message"]) ?? ""}`);
 }
 
+function hasWarning(document: unknown, code: string): boolean {
+  const warnings = asRecord(document)["warnings"];
+  return Array.isArray(warnings) && warnings.some((warning) => asRecord(warning)["code"] === code);
+}
+
 export function saySimulated(terminal: Terminal): Promise<void> {
   return printLine(terminal, "Simulated response. No provider was called.");
 }
@@ -73,7 +78,8 @@ export function saySimulated(terminal: Terminal): Promise<void> {
 /** Prints notes for people in addition to the result. */
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
   await reportWarnings(document, terminal);
-  if (response.headers.get("x-svc-simulated") === "true") await saySimulated(terminal);
+  if (response.headers.get("x-svc-simulated") === "true" && !hasWarning(document, "SIMULATED_PROVIDER"))
+    await saySimulated(terminal);
   if (response.headers.get("x-svc-idempotent-replay") === "true")
     await printLine(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
   const requestId = response.headers.get("x-request-id");

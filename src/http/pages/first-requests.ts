@@ -29,7 +29,7 @@ export const FIRST_REQUESTS: readonly FirstRequest[] = [
     code: "npx patchbay-gateway transcribe call.mp3 --diarization --format srt -o call.srt",
   },
   {
-    title: "From TypeScript: the client reads them, too. See `docs/reference/client.md` of the package",
+    title: "From TypeScript: the client reads them, too. See [its page](/docs/reference/client)",
     language: "ts",
     code: `import { Patchbay } from "patchbay-gateway/client";
 

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline/promises";
 import { errorCode } from "../../../lib/error-code.ts";
 import { helpFooter, jsonOption, type Run } from "../../command-kit.ts";
 import { EXIT } from "../../exit-codes.ts";
+import { commandAfterCd } from "../../invocation.ts";
 import { printJson, writeAtomically } from "../../print.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../../terminal.ts";
 import { checkWritten } from "./check-written.ts";
@@ -67,7 +68,8 @@ async function init(directory: string, options: InitOptions, terminal: Terminal,
   await printLine(terminal, `${CONFIGURATION_NAME} is valid, for: ${INIT_FILES[situation].title}`);
   if (missing.length > 0) await printLine(terminal, `variables to set: ${missing.join(", ")}`);
   const steps = at === terminal.cwd ? next : [`cd ${directory}`, ...next];
-  for (const [index, step] of steps.entries()) await printLine(terminal, `${index === 0 ? "next: " : "      "}${step}`);
+  const there = at === terminal.cwd ? terminal : { ...terminal, command: commandAfterCd(terminal, at) };
+  for (const [index, step] of steps.entries()) await printLine(there, `${index === 0 ? "next: " : "      "}${step}`);
 }
 
 async function askSituation(terminal: Terminal, signal: AbortSignal): Promise<Situation> {

@@ -17,6 +17,7 @@ const GROUPS = [
   { title: "Reference", prefix: "/docs/reference/" },
   { title: "HTTP API", prefix: "/docs/api" },
 ] as const;
+const INDEX = "/docs";
 /** Listed on their own index page, because readers of the documentation seldom need them. */
 const UNLISTED = "/docs/decisions";
 
@@ -37,13 +38,14 @@ ${page.html}
 }
 
 function navigationHtml(path: string, pages: readonly DocumentationPage[]): string {
-  const isTopic = (page: DocumentationPage): boolean =>
-    !page.path.startsWith(UNLISTED) && !GROUPS.some(({ prefix }) => page.path.startsWith(prefix));
-  const topics = pages.filter(isTopic);
+  const isTopic = ({ path: each }: DocumentationPage): boolean =>
+    each !== INDEX && !each.startsWith(UNLISTED) && !GROUPS.some(({ prefix }) => each.startsWith(prefix));
+  const topics = ["Topics", pages.filter(isTopic)] as const;
   const groups = GROUPS.map(
     ({ title, prefix }) => [title, pages.filter((page) => page.path.startsWith(prefix))] as const,
   );
-  return `<nav aria-label="Documentation">${[["Topics", topics] as const, ...groups]
+  const index = `<ul>${linkTo({ path: INDEX, title: "Overview" }, path)}</ul>`;
+  return `<nav aria-label="Documentation">${index}${[...groups.slice(0, 1), topics, ...groups.slice(1)]
     .filter(([, entries]) => entries.length > 0)
     .map(([title, entries]) => `<h2>${title}</h2><ul>${entries.map((entry) => linkTo(entry, path)).join("")}</ul>`)
     .join("\n")}</nav>`;

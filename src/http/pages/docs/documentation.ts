@@ -35,6 +35,8 @@ const FOLDERS = ["docs", "docs/guides", "docs/reference", "docs/decisions"] as c
 const NOT_SEARCHED = new Set(["docs/reference/coverage.md"]);
 const INDEX = "docs/index.md";
 const OPENAPI = "openapi.json";
+/** For those who edit the file, not for its readers. */
+const GENERATED_NOTE = /^Generated from .*; do not edit\.\n\n/mu;
 
 /** `root` is the directory that contains `docs/` and `openapi.json`. */
 export function createDocumentation(root: string): Documentation {
@@ -77,7 +79,7 @@ export function createDocumentation(root: string): Documentation {
 
 async function readPages(root: string): Promise<readonly DocumentationPage[]> {
   const read = async (file: string): Promise<DocumentationPage> => {
-    const markdown = await readFile(join(root, file), "utf8");
+    const markdown = (await readFile(join(root, file), "utf8")).replace(GENERATED_NOTE, "");
     return { file, path: pathOfFile(file), title: /^# (.+)$/mu.exec(markdown)?.[1] ?? file, markdown };
   };
   const written = await Promise.all(FOLDERS.map((folder) => listFiles(root, folder)));

@@ -41,6 +41,8 @@ export function renderMarkdown(source: string, { file, pathOf }: RenderOptions):
   const headings: Heading[] = [];
   const sections: { id: string; text: string; content: string[] }[] = [];
   let title = "";
+  let columns: string[] = [];
+  let cells = 0;
   tokens.forEach((token, index) => {
     if (token.type === "heading_open") {
       const explicit = takeExplicitId(tokens[index + 1]);
@@ -55,7 +57,15 @@ export function renderMarkdown(source: string, { file, pathOf }: RenderOptions):
     } else if (token.type === "fence" && !token.info.endsWith(` ${NOT_SEARCHED}`))
       sections.at(-1)?.content.push(token.content);
     if (token.type === "th_open" || token.type === "td_open") alignByClass(token);
-    if (token.type === "td_open") markRule(token, tokens[index + 1]);
+    if (token.type === "table_open") columns = [];
+    if (token.type === "tr_open") cells = 0;
+    if (token.type === "th_open") columns.push(textOf(tokens[index + 1]));
+    if (token.type === "td_open") {
+      markRule(token, tokens[index + 1]);
+      // Shown where the screen is too narrow for columns.
+      token.attrSet("data-column", columns[cells] ?? "");
+      cells += 1;
+    }
     resolveLinks(token.children ?? [], (path) => resolvePath(path, file, pathOf));
   });
   return {
