@@ -115,6 +115,15 @@ test("api.docs: every page loads from this gateway alone; its only inline script
   await app.close();
 });
 
+test("api.docs: the navigation lists the guides in the order of the index page, the first transcript first", async () => {
+  const pages = await createDocumentation(packageRoot()).list();
+  const guides = pages.flatMap(({ path }) => (path.startsWith("/docs/guides/") ? [path] : []));
+  const index = pages.find(({ path }) => path === "/docs")?.markdown ?? "";
+  const linked = [...index.matchAll(/\((guides\/[a-z-]+)\.md/gu)].map(([, name]) => `/docs/${name}`);
+  assert.equal(guides[0], "/docs/guides/first-transcript");
+  assert.deepEqual(guides, [...new Set(linked)]);
+});
+
 test("api.docs: no link within the documentation is broken", async () => {
   const documentation = createDocumentation(packageRoot());
   const others = new Set(ENDPOINTS.filter(({ method }) => method === "GET").map(({ path }) => path));

@@ -1,6 +1,7 @@
 // The pages of the documentation that the gateway serves: the Markdown files of `docs/`, read and rendered on their first request.
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { relative } from "node:path/posix";
 import { setImmediate } from "node:timers/promises";
 import { apiReference } from "./api-reference.ts";
 import { renderMarkdown, type RenderedPage } from "./markdown.ts";
@@ -31,7 +32,8 @@ export interface Documentation {
 }
 
 /** In the order of the navigation. Pages of generated lists are served, but not searched: they repeat what other pages explain. */
-const FOLDERS = ["docs", "docs/guides", "docs/reference", "docs/decisions"] as const;
+const GUIDES = "docs/guides";
+const FOLDERS = ["docs", GUIDES, "docs/reference", "docs/decisions"] as const;
 const NOT_SEARCHED = new Set(["docs/reference/coverage.md"]);
 const INDEX = "docs/index.md";
 const OPENAPI = "openapi.json";
@@ -82,7 +84,8 @@ async function readPages(root: string): Promise<readonly DocumentationPage[]> {
     const markdown = (await readFile(join(root, file), "utf8")).replace(GENERATED_NOTE, "");
     return { file, path: pathOfFile(file), title: /^# (.+)$/mu.exec(markdown)?.[1] ?? file, markdown };
   };
-  const written = await Promise.all(FOLDERS.map((folder) => listFiles(root, folder)));
+  const index = await readFile(join(root, INDEX), "utf8").catch(() => "");
+  const written = await Promise.all(FOLDERS.map((folder) => listFiles(root, folder, index)));
   const document: unknown = JSON.parse(await readFile(join(root, OPENAPI), "utf8"));
   return [
     ...(await Promise.all(written.flat().map(read))),
@@ -90,12 +93,19 @@ async function readPages(root: string): Promise<readonly DocumentationPage[]> {
   ];
 }
 
-async function listFiles(root: string, folder: string): Promise<readonly string[]> {
+/** Guides are in the order of their links in the index, so that the first steps come first. All other pages are by name. */
+async function listFiles(root: string, folder: string, index: string): Promise<readonly string[]> {
   const names = await readdir(join(root, folder)).catch(() => []);
-  return names
+  const files = names
     .filter((name) => name.endsWith(".md"))
     .toSorted()
     .map((name) => `${folder}/${name}`);
+  return folder === GUIDES ? files.toSorted((left, right) => linkPlace(left, index) - linkPlace(right, index)) : files;
+}
+
+function linkPlace(file: string, index: string): number {
+  const place = index.indexOf(`(${relative(dirname(INDEX), file)}`);
+  return place === -1 ? index.length : place;
 }
 
 function pathOfFile(file: string): string {
