@@ -37,8 +37,11 @@ export type ModelLifeView = z.infer<typeof modelLife>;
 /** For lists of models. */
 export const knownLife = modelLife.nullable().describe("Null: unknown, as for declared models and the sandbox.");
 
-export const notOffered = z
-  .strictObject({ since: z.string().describe("The day on which it was decided."), reason: z.string() })
+export const modelNotOffered = z.strictObject({
+  since: z.string().describe("The day on which it was decided."),
+  reason: z.string(),
+});
+export const notOffered = modelNotOffered
   .nullable()
   .describe(
     "Of a model that is known and cannot be called, because no adapter speaks its protocol. `life` has the evidence.",

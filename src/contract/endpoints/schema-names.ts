@@ -57,6 +57,7 @@ import { chatFields } from "../chat/checked-chat-fields.ts";
 import { completionMessage } from "../chat/completion-message.ts";
 import { chatCompletion, chatCompletionFields, listedModel, modelList } from "../chat/openai-compatible.ts";
 import { errorBody, problemBody } from "../error-body.ts";
+import { modelNotOffered } from "../model-life.ts";
 import { listedJob, listedJobList } from "../admin/job-list.ts";
 import { job, jobError, jobList, jobProgress, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
 import { modelLife } from "../model-life.ts";
@@ -136,6 +137,7 @@ export const SCHEMA_NAMES: SchemaNames = {
   Keyterms: KEYTERMS,
   LanguageTag: LANGUAGE_TAG,
   LocalModelFile: localModelFile,
+  ModelNotOffered: modelNotOffered,
   ModelRetirement: retirement,
   PurposePolicy: PURPOSE_POLICY,
   RealtimeToken: realtimeToken,
