@@ -30,6 +30,9 @@ const run = (command: string, file: string, code: string): Promise<string> => {
   return gateway.run([command, file], { OPENAI_BASE_URL: `${gateway.origin}/v1`, OPENAI_API_KEY: gateway.key });
 };
 
+/** Packing and Docker, which scripts/try-tarball.ts and scripts/try-image.ts run. */
+const INSTALLATIONS = Array.from({ length: 4 }, () => "docs/guides/install.md bash");
+
 test("guides.snippets: each block in JavaScript or Python is one of those below", () => {
   const found = globSync("docs/guides/*.md", { cwd: ROOT }).flatMap((file) =>
     blocksOf(readFileSync(join(ROOT, file), "utf8"))
@@ -37,6 +40,7 @@ test("guides.snippets: each block in JavaScript or Python is one of those below"
       .map(({ language }) => `${file} ${language}`),
   );
   assert.deepEqual(found.toSorted(), [
+    ...INSTALLATIONS,
     "docs/guides/move-from-deepgram.md js",
     "docs/guides/move-from-openai.md js",
     "docs/guides/move-from-openai.md py",
