@@ -398,7 +398,7 @@ test("cli.usage: usage in lines, as CSV and as JSON; an app's key sees its own, 
   await postForm(gateway.origin);
   await setClock(gateway.database, "2026-11-03T00:00:00Z");
   const line =
-    "[#...................] 7 % 7.378 of 100 s of audio; forecast: 111 by 2026-12-01 00:00 UTC; limit will be reached 2026-11-28 02:34 UTC; soft limit of 5 % reached";
+    "[#...................] 7 % 7.378 of 100 s of audio; forecast: 111 s of audio by 2026-12-01 00:00 UTC; limit will be reached 2026-11-28 02:34 UTC; soft limit of 5 % reached";
   assert.ok((await run("usage", ...own)).err.includes(`budget (month)  ${line}\n`));
   const ofWorkspace = await run("usage", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
   assert.match(ofWorkspace.err, /^budget \(month\) of notes {2}/mu);

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
+import { createFfmpegThread } from "./ffmpeg-thread.ts";
 import { decodeMpeg, MPEG_CODECS } from "./mpeg.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
 import { decodeWav, WAV_CODECS } from "./wav.ts";
@@ -35,7 +36,8 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   const total = Math.max(1, Math.floor(availableParallelism() / 2));
   const places = createKeyedSemaphore({ total, perKind: total });
   const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.run("decode", signal, work, owner);
-  if (ffmpeg !== null)
+  if (ffmpeg !== null) {
+    const thread = createFfmpegThread();
     return {
       name: "ffmpeg",
       inTurn,
@@ -46,6 +48,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
         if (isSpeechWav(audio) && count === audio.channels)
           return { sampleRate: SPEECH_RATE, channels: count, chunks: decodeWav(audio, { isMono: false, signal }) };
         const chunks = decodeByFfmpeg({
+          thread,
           program: ffmpeg,
           directory,
           audio,
@@ -56,6 +59,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
         return { sampleRate: SPEECH_RATE, channels: count, chunks };
       },
     };
+  }
   return {
     name: "built-in",
     inTurn,

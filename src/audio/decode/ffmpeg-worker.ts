@@ -1,7 +1,8 @@
-// The worker thread of ffmpeg.ts: spawns ffmpeg and returns its output as samples, one chunk per request. Spawning copies the page tables of this process: 9 ms
+// The worker thread of ffmpeg-thread.ts: spawns ffmpeg for each recording and returns its output as samples, one chunk per request. Spawning copies the page tables of this process: 9 ms
 // at 300 MB, 22 ms at 800 MB and ten times as long on a busy machine (measured 2026-11-21), during which the event loop would be blocked.
 import { spawn } from "node:child_process";
-import { parentPort, workerData } from "node:worker_threads";
+import { endianness } from "node:os";
+import { type MessagePort, parentPort } from "node:worker_threads";
 
 export interface FfmpegJob {
   readonly program: string;
@@ -9,18 +10,49 @@ export interface FfmpegJob {
   readonly channels: number;
   readonly killAfterMs: number;
 }
-/** `stop` kills ffmpeg. It is answered with the end. */
-export type FfmpegOrder = "next" | "stop";
+/** `id` is that of a run. `stop` kills ffmpeg. It is answered with the end. */
+export type FfmpegOrder = { readonly id: number } & (
+  | { readonly start: FfmpegJob }
+  | { readonly order: "next" | "stop" }
+);
 export type FfmpegAnswer =
   | { readonly samples: Int16Array<ArrayBuffer> }
   /** Exit code of ffmpeg. Null: it was killed, or could not be started. */
   | { readonly exitCode: number | null };
+export interface FfmpegMessage {
+  readonly id: number;
+  readonly answer: FfmpegAnswer;
+}
 
 const BYTES_PER_SAMPLE = 2;
 
-function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): void {
-  const port = parentPort;
-  if (port === null) throw new Error("this is a worker thread's file");
+interface Run {
+  /** One chunk is requested at a time. */
+  readonly answerNext: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+function work(port: MessagePort): void {
+  const runs = new Map<number, Run>();
+  port.on("message", (order: FfmpegOrder) => {
+    const { id } = order;
+    const post = (answer: FfmpegAnswer): void => {
+      // A stop and a request that it interrupts both report the end.
+      if (!runs.has(id)) return;
+      if ("exitCode" in answer) runs.delete(id);
+      const message: FfmpegMessage = { id, answer };
+      port.postMessage(message, "samples" in answer ? [answer.samples.buffer] : []);
+    };
+    if ("start" in order) runs.set(id, startRun(order.start, post));
+    else if (order.order === "stop") void runs.get(id)?.stop();
+    else void runs.get(id)?.answerNext();
+  });
+}
+
+function startRun(
+  { program, arguments: list, channels, killAfterMs }: FfmpegJob,
+  post: (answer: FfmpegAnswer) => void,
+): Run {
   const child = spawn(program, list, {
     // Passes no secrets or settings of this process. What ffmpeg writes to stderr is the caller's content, so it is ignored.
     env: {},
@@ -31,29 +63,21 @@ function work({ program, arguments: list, channels, killAfterMs }: FfmpegJob): v
   const exit = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null)).once("close", resolve);
   });
+  void exit.then(() => clearTimeout(timer));
   const chunks = wholeFrames(child.stdout, channels);
-
-  /** One chunk is requested at a time. A stop interrupts the request and sends its own answer. */
-  async function answerNext(): Promise<void> {
-    const chunk = await chunks.next().catch(() => null);
-    if (chunk === null) return;
-    post(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
-  }
-  function post(answer: FfmpegAnswer): void {
-    port?.postMessage(answer, "samples" in answer ? [answer.samples.buffer] : []);
-    if ("samples" in answer) return;
-    clearTimeout(timer);
-    port?.close();
-  }
-  async function stop(): Promise<void> {
-    child.kill("SIGKILL");
-    child.stdout.destroy();
-    await exit;
-    post({ exitCode: null });
-  }
-  port.on("message", (order: FfmpegOrder) => {
-    void (order === "stop" ? stop() : answerNext());
-  });
+  return {
+    answerNext: async () => {
+      const chunk = await chunks.next().catch(() => null);
+      if (chunk === null) return;
+      post(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
+    },
+    stop: async () => {
+      child.kill("SIGKILL");
+      child.stdout.destroy();
+      await exit;
+      post({ exitCode: null });
+    },
+  };
 }
 
 /** Pipes may end a chunk within a frame. */
@@ -66,11 +90,17 @@ async function* wholeFrames(
   for await (const chunk of source) {
     const bytes = Buffer.concat([rest, chunk]);
     const wholeBytes = bytes.length - (bytes.length % frameBytes);
-    const samples = new Int16Array(wholeBytes / BYTES_PER_SAMPLE);
-    for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * BYTES_PER_SAMPLE);
     rest = bytes.subarray(wholeBytes);
-    if (samples.length > 0) yield samples;
+    if (wholeBytes > 0) yield samplesOf(bytes.subarray(0, wholeBytes));
   }
 }
 
-work(workerData as FfmpegJob);
+function samplesOf(bytes: Buffer): Int16Array<ArrayBuffer> {
+  if (endianness() === "BE") bytes.swap16();
+  const samples = new Int16Array(bytes.length / BYTES_PER_SAMPLE);
+  new Uint8Array(samples.buffer).set(bytes);
+  return samples;
+}
+
+if (parentPort === null) throw new Error("this is a worker thread's file");
+work(parentPort);

@@ -1,16 +1,15 @@
 // Decodes one recording with ffmpeg in confinement [measuring.ffmpeg-confined]: no shell, no inherited environment, no network, one input file with a generated
-// name and the format that its content showed, limited time and output. A worker thread starts it and reads its output.
+// name and the format that its content showed, limited time and output. A thread starts it and reads its output (ffmpeg-thread.ts).
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
-import { threadUrl } from "../../lib/thread-url.ts";
-import type { FfmpegAnswer, FfmpegJob, FfmpegOrder } from "./ffmpeg-worker.ts";
+import type { FfmpegThread } from "./ffmpeg-thread.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
 export interface FfmpegCall {
+  readonly thread: FfmpegThread;
   readonly program: string;
   readonly directory: string;
   readonly audio: EncodedAudio;
@@ -60,15 +59,14 @@ function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: string): r
 }
 
 async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16Array> {
-  const { program, audio, rate, channels, signal } = call;
-  const job: FfmpegJob = {
+  const { thread, program, audio, rate, channels, signal } = call;
+  const run = thread.open({
     program,
     arguments: ffmpegArguments(call, path),
     channels,
     killAfterMs: killAfterMs(audio.durationSeconds),
-  };
-  const worker = openWorker(job);
-  const stop = (): void => worker.order("stop");
+  });
+  const stop = (): void => run.stop();
   signal.addEventListener("abort", stop, { once: true });
   let remainingSamples = (audio.durationSeconds + SLACK_SECONDS) * rate * channels;
   try {
@@ -76,8 +74,7 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
       // Yields to the event loop: answers that arrive fast would otherwise all be handled in one tick.
       await setImmediate();
       signal.throwIfAborted();
-      worker.order("next");
-      const answer = await worker.answer();
+      const answer = await run.next();
       signal.throwIfAborted();
       if ("exitCode" in answer) {
         if (answer.exitCode === 0) return;
@@ -90,34 +87,6 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
-    await worker.ended;
+    await run.ended;
   }
-}
-
-interface FfmpegWorker {
-  order(order: FfmpegOrder): void;
-  /** Resolves with the next answer. Rejects if the thread itself fails. */
-  answer(): Promise<FfmpegAnswer>;
-  /** Resolves when the thread and its program have exited. */
-  readonly ended: Promise<unknown>;
-}
-
-const WORKER_URL = threadUrl(import.meta.url, "ffmpeg-worker");
-
-function openWorker(job: FfmpegJob): FfmpegWorker {
-  const worker = new Worker(WORKER_URL, { workerData: job, env: {}, execArgv: [] });
-  let request: PromiseWithResolvers<FfmpegAnswer> | null = null;
-  worker.on("message", (answer: FfmpegAnswer) => request?.resolve(answer));
-  worker.on("error", (error) => request?.reject(error));
-  const ended = new Promise((resolve) => worker.once("exit", resolve));
-  // The thread's last message is delivered before its exit.
-  void ended.then(() => request?.resolve({ exitCode: null }));
-  return {
-    order: (order) => {
-      if (order === "next") request = Promise.withResolvers();
-      worker.postMessage(order satisfies FfmpegOrder);
-    },
-    answer: () => request?.promise ?? Promise.reject(new Error("nothing was asked")),
-    ended,
-  };
 }

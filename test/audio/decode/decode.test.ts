@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import * as fc from "fast-check";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
 import { decodeByFfmpeg } from "../../../src/audio/decode/ffmpeg.ts";
+import { createFfmpegThread } from "../../../src/audio/decode/ffmpeg-thread.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { type EncodedAudio, type Pcm, Undecodable } from "../../../src/audio/decode/pcm.ts";
 import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
@@ -216,6 +217,30 @@ test("measuring.decoder-abort: a caller who leaves stops ffmpeg", async () => {
   assert.deepEqual(await leftFiles(), []);
 });
 
+test("measuring.decoder-thread: recordings that share the thread do not affect each other: one leaves, one fails, one is complete", async () => {
+  const thread = createFfmpegThread();
+  const decoding = async (body: string, signal = NEVER): Promise<AsyncGenerator<Int16Array>> => {
+    const { program } = await standIn(body);
+    const audio = await measured(narrow(1));
+    return decodeByFfmpeg({ thread, program, directory, audio, rate: 16_000, channels: 1, signal });
+  };
+  const gone = new AbortController();
+  const left = await decoding(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`, gone.signal);
+  const complete = await decoding(`process.stdout.write(Buffer.alloc(32_000, 1));`);
+  const failed = await decoding(`process.exitCode = 1;`);
+  const lengths: number[] = [];
+  assert.equal((await left.next()).done, false);
+  await assert.rejects(failed.next(), Undecodable);
+  gone.abort();
+  await assert.rejects(left.next());
+  for await (const { length } of complete) lengths.push(length);
+  assert.equal(
+    lengths.reduce((sum, length) => sum + length, 0),
+    16_000,
+  );
+  assert.deepEqual(await leftFiles(), []);
+});
+
 test("measuring.decoder: ffmpeg is looked for in absolute directories of the PATH, and must be executable", async () => {
   const { program } = await standIn("");
   const folder = joinPath(program, "..");
@@ -248,7 +273,15 @@ test("measuring.decoder-exact: ffmpeg and the gateway's own reader agree on a WA
 }, async () => {
   const file = pcmWav(syllables(2));
   const audio = await measured(file);
-  const chunks = decodeByFfmpeg({ program: FFMPEG ?? "", directory, audio, rate: 16_000, channels: 1, signal: NEVER });
+  const chunks = decodeByFfmpeg({
+    thread: createFfmpegThread(),
+    program: FFMPEG ?? "",
+    directory,
+    audio,
+    rate: 16_000,
+    channels: 1,
+    signal: NEVER,
+  });
   const byFfmpeg = await samplesOf({ sampleRate: 16_000, channels: 1, chunks });
   assert.deepEqual(byFfmpeg, await decodeOwn(file));
 });
