@@ -156,6 +156,9 @@ test("api.docs: the API reference has every endpoint with its fields, and /llms.
     assert.ok(body.includes(`${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}</code>`), operationId);
     assert.ok(index.body.includes(`href="${place}#${operationId}"`), operationId);
   }
+  const keys = await askApp(app, { url: "/docs/api/keys" });
+  assert.match(keys.body, /POST \/workspace\/\{tenant_id\}[^<]*<\/code> · A key with the role <code>admin<\/code>\./u);
+  assert.doesNotMatch(keys.body, /\/workspace\/[^<]*<\/code> · Any key/u);
   const transcription = await askApp(app, { url: "/docs/api/transcription" });
   for (const field of ["diarization", "audio.url", "redaction"])
     assert.ok(transcription.body.includes(`<code>${field}</code>`), field);

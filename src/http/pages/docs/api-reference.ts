@@ -84,9 +84,7 @@ export function referencePath(tag: string): string {
 
 function operationSection(api: OpenapiDocument, request: string, operation: Operation): string {
   const { operationId, summary, description, security = [], responses, requestBody, parameters = [] } = operation;
-  const scope = operation["x-required-scope"];
-  const key =
-    security.length === 0 ? "No key." : scope === undefined ? "Any key." : `A key with the scope \`${scope}\`.`;
+  const key = security.length === 0 ? "No key." : keyFor(request, operation["x-required-scope"]);
   return [
     `## ${summary} {#${operationId}}`,
     `\`${request}\` · ${key}`,
@@ -98,6 +96,12 @@ function operationSection(api: OpenapiDocument, request: string, operation: Oper
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+/** What is below this path is for administrators of the workspace, as docs/reference/admin.md says. */
+function keyFor(request: string, scope: string | undefined): string {
+  if (request.split(" ")[1]?.startsWith("/workspace/") === true) return "A key with the role `admin`.";
+  return scope === undefined ? "Any key." : `A key with the scope \`${scope}\`.`;
 }
 
 function webhookSection(api: OpenapiDocument, operation: Operation): string {
