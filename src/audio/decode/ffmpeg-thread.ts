@@ -36,7 +36,7 @@ export function createFfmpegThread(): FfmpegThread {
     const started = new Worker(WORKER_URL, { env: {}, execArgv: [] });
     const gone = (): void => {
       if (worker === started) worker = null;
-      for (const run of [...runs.values()]) if (run.worker === started) run.take(KILLED);
+      for (const run of runs.values()) if (run.worker === started) run.take(KILLED);
     };
     started.on("message", ({ id, answer }: FfmpegMessage) => runs.get(id)?.take(answer));
     return started.on("error", gone).on("exit", gone);
