@@ -1,10 +1,14 @@
-// Fails if a page of the documentation is hard to read: sentences of more than 18 words in the mean, or one of more than 40. `--list` prints each page's figures.
+// Fails if a page of the documentation is hard to read: sentences of more than 18 words in the mean, or one of more than 40; and if the
+// README has more than 900 words. `--list` prints each page's figures.
 import { globSync, readFileSync } from "node:fs";
 import { figuresOf, sentencesOf } from "./prose.ts";
 
 const MAX_MEAN = 18;
 const MAX_SENTENCE = 40;
-const PAGES = ["README.md", "docs/*.md", "docs/guides/*.md", "docs/reference/*.md", "examples/**/README.md"];
+const README = "README.md";
+/** Between blanks, code and tables included: it is read in two minutes. */
+const MAX_README_WORDS = 900;
+const PAGES = [README, "docs/*.md", "docs/guides/*.md", "docs/reference/*.md", "examples/**/README.md"];
 /** A generated list of tests. */
 const EXCLUDED = ["docs/reference/coverage.md"];
 
@@ -20,6 +24,8 @@ for (const page of globSync(PAGES, { exclude: EXCLUDED }).toSorted()) {
   for (const { text, words, line } of sentences)
     if (words > MAX_SENTENCE) fail(`${page}:${line}: a sentence of ${words} words, at most ${MAX_SENTENCE}: ${text}`);
 }
+const readmeWords = readFileSync(README, "utf8").trim().split(/\s+/u).length;
+if (readmeWords > MAX_README_WORDS) fail(`${README}: ${readmeWords} words, at most ${MAX_README_WORDS} are allowed`);
 if (process.exitCode !== 1) console.log(`prose: ${count} sentences`);
 
 function fail(message: string): void {

@@ -1,5 +1,5 @@
 // Measures the audio of a request and caches the result by content, so that a benchmark measures the gateway and not the sandbox.
-import type { AudioFormat } from "../../src/contract/audio-formats.ts";
+import type { AudioFormat } from "../../src/contract/transcription/audio-formats.ts";
 import { createMeasurer } from "../../src/audio/measure.ts";
 import { readSampleScript } from "../sample-script.ts";
 import type { SimulatedWord } from "../simulate.ts";

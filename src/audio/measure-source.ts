@@ -1,6 +1,6 @@
 // Measures an audio source synchronously: detects its format, parses it, and returns its duration or the error 415 or 422 [measuring.unsupported]
 // [measuring.invalid]. Runs in the worker thread of `measure.ts`, or, for a WAV with a complete header, without it.
-import type { AudioFormat } from "../contract/audio-formats.ts";
+import type { AudioFormat } from "../contract/transcription/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";
 import { InvalidAudio, MINIMUM_SECONDS, type Reading, UnsupportedContainer } from "./readers/invalid-audio.ts";

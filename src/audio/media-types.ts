@@ -1,5 +1,5 @@
 // Media types and file extensions of the audio formats: those sent to providers, and those that callers may declare [measuring.hints].
-import type { AudioFormat } from "../contract/audio-formats.ts";
+import type { AudioFormat } from "../contract/transcription/audio-formats.ts";
 
 /** Sent to providers, whatever the caller declared. */
 export const MEDIA: Record<AudioFormat, { mediaType: string; extension: string }> = {

@@ -1,5 +1,5 @@
 // Detects the format of an upload only by its content [measuring.content-decides]. Pure.
-import type { AudioFormat } from "../contract/audio-formats.ts";
+import type { AudioFormat } from "../contract/transcription/audio-formats.ts";
 import { isUnusableHeader, parseFrameHeader, threeFramesAt } from "./readers/mpeg-frame.ts";
 
 export const SNIFF_BYTES = 65_536;

@@ -2,7 +2,7 @@
 // start times never decrease. Shared by SRT and WebVTT.
 import { gapBetween } from "../lib/text/join-words.ts";
 import { hasSameLetters } from "../lib/text/has-same-letters.ts";
-import type { Segment, Word } from "../contract/transcription-envelope.ts";
+import type { Segment, Word } from "../contract/transcription/transcription-envelope.ts";
 import { columnsOf } from "./columns.ts";
 import { linePieces, type Piece } from "./line-pieces.ts";
 

@@ -1,6 +1,6 @@
 // Splits a transcript into timed pieces that a line must not break: words, joined where the provider cut inside one, and cut where wider than a line. Segments
 // are the source when the words do not contain the whole text.
-import type { Segment, Word } from "../contract/transcription-envelope.ts";
+import type { Segment, Word } from "../contract/transcription/transcription-envelope.ts";
 import { gapBetween } from "../lib/text/join-words.ts";
 import { columnsOf } from "./columns.ts";
 import { breakRun, tornJoints } from "./line-breaks.ts";

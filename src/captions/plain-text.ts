@@ -1,6 +1,6 @@
 // Formats a transcript as plain text: one line per turn as `S1: …` if speakers are known, otherwise the text unchanged [captions.text-turns].
 import { joinWords } from "../lib/text/join-words.ts";
-import type { Segment } from "../contract/transcription-envelope.ts";
+import type { Segment } from "../contract/transcription/transcription-envelope.ts";
 
 export function toPlainText(content: string, segments: readonly Segment[]): string {
   if (!segments.some((segment) => segment.speaker !== null)) return content;

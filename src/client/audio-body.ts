@@ -1,5 +1,5 @@
 // Builds the body of a request with audio [client.audio-sources]: a multipart form around the bytes, or JSON with a URL.
-import type { AudioFields } from "../contract/transcription-fields.ts";
+import type { AudioFields } from "../contract/transcription/transcription-fields.ts";
 import type { RequestBody } from "./call.ts";
 import { formAround } from "./multipart.ts";
 import { uniqueText } from "./unique-text.ts";

@@ -1,9 +1,9 @@
 // The client of a gateway, published as `patchbay-gateway/client`: for Node.js, Bun, Deno, browsers and workers, without dependencies.
 import type { KeyDescription, LimitsReport } from "../contract/account.ts";
 import type { ChatAnswer } from "../contract/chat/chat-answer.ts";
-import type { RealtimeToken } from "../contract/realtime.ts";
+import type { RealtimeToken } from "../contract/transcription/realtime.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
-import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import type { UsageReport } from "../contract/usage.ts";
 import type { AnswerPromise } from "./answer-promise.ts";
 import type { AnswerStream } from "./answer-stream.ts";
@@ -44,7 +44,7 @@ export type {
   TranscriptionEnvelope,
   Warning,
   Word,
-} from "../contract/transcription-envelope.ts";
+} from "../contract/transcription/transcription-envelope.ts";
 
 const TRANSCRIPTION = "/v1/transcription";
 const TRANSLATION = "/v1/translation";

@@ -1,6 +1,6 @@
 // Durable transcription of long recordings [client.jobs]: submit a job, then poll until it ends.
 import type { ExportFormat, Job, JobList, SubmittedJob } from "../contract/jobs.ts";
-import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import type { AnswerPromise } from "./answer-promise.ts";
 import { type AudioSource, audioBody } from "./audio-body.ts";
 import { delayMs } from "./call.ts";

@@ -2,8 +2,8 @@
 import type { ChatStreamEvent } from "../contract/chat/chat-answer.ts";
 import type { ChatRequest } from "../contract/chat/chat-request.ts";
 import type { JobRequestFields, JobStatus } from "../contract/jobs.ts";
-import type { TranscriptionFields, TranslationFields } from "../contract/transcription-fields.ts";
-import type { TranscriptStreamEvent } from "../contract/transcription-envelope.ts";
+import type { TranscriptionFields, TranslationFields } from "../contract/transcription/transcription-fields.ts";
+import type { TranscriptStreamEvent } from "../contract/transcription/transcription-envelope.ts";
 import type { UsageGroup } from "../contract/usage.ts";
 
 /** Deep read-only form for arguments. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CAPABILITIES } from "./features.ts";
 import { PERIODS } from "./settings/app.ts";
-import { PURPOSE_POLICY } from "./transcription-fields.ts";
+import { PURPOSE_POLICY } from "./transcription/transcription-fields.ts";
 
 export const purposeEntry = z.strictObject({
   purpose: z.string().describe("The label to send."),

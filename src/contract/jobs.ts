@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { ResponseContract } from "./endpoints/endpoint.ts";
 import { LOCATION, REPLAYED } from "./endpoints/response-names.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
-import { audioMember, translationFields } from "./transcription-fields.ts";
-import { purposeFields, transcriptionEnvelope } from "./transcription-envelope.ts";
+import { audioMember, translationFields } from "./transcription/transcription-fields.ts";
+import { purposeFields, transcriptionEnvelope } from "./transcription/transcription-envelope.ts";
 
 const METADATA_PAIRS = 16;
 

@@ -4,8 +4,8 @@ import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoints/endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { jobStatus, providerDeletion } from "./jobs.ts";
-import { PURPOSE_POLICY } from "./transcription-fields.ts";
-import { engineRuntime, localModelFile, pausedUntil, retirement } from "./transcription-envelope.ts";
+import { PURPOSE_POLICY } from "./transcription/transcription-fields.ts";
+import { engineRuntime, localModelFile, pausedUntil, retirement } from "./transcription/transcription-envelope.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);

@@ -1,7 +1,7 @@
 // The schemas of routes, connections and prices that are stored as JSON. They are parsed when read, because another version may have written them.
 import { z } from "zod";
 import type { Quota, RoutingSettings } from "../auth/principal.ts";
-import { AUDIO_FORMATS } from "../contract/audio-formats.ts";
+import { AUDIO_FORMATS } from "../contract/transcription/audio-formats.ts";
 import { dataPolicyRequirement, dataPolicyStatement } from "../contract/settings/data-policy.ts";
 import { CAPABILITIES, FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";

@@ -1,6 +1,6 @@
 // Returns the purpose and the warnings of a request as response headers, for bare bodies [captions.facts-in-headers] and for OpenAI's bodies, which have no
 // field for them [compatible.routing-headers].
-import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
+import type { PurposeFields, Warning } from "../contract/transcription/transcription-envelope.ts";
 
 type Facts = PurposeFields & { readonly warnings: readonly Warning[] };
 

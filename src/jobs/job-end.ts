@@ -1,6 +1,6 @@
 // The end of a job as its worker determines it, and the interface to the transaction that stores it together with others.
 import type { JobError } from "../contract/jobs.ts";
-import type { TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import type { Settlement } from "../metering/ledger-entries.ts";
 import type { JobRow } from "../storage/schema/tables.ts";
 import type { Fence } from "./store/claimed-jobs.ts";

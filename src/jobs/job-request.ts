@@ -3,7 +3,7 @@
 import type { KeyInfo, AppInfo } from "../auth/principal.ts";
 import { brand, type AppId, type JobId, type KeyId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Profile } from "../contract/features.ts";
-import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
+import type { PurposeFields, Warning } from "../contract/transcription/transcription-envelope.ts";
 import type { FailedAttempt } from "../gateway/calls/judge-failure.ts";
 import type { Payer } from "../gateway/account/payer.ts";
 import type { MeasuredAudio } from "../gateway/transcription/measure-audio.ts";

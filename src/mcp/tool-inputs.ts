@@ -1,7 +1,7 @@
 // The input schemas of the MCP tools: the fields of the endpoints, with the recording as a URL or, for a client on this machine, a file's path.
 import { z } from "zod";
 import { jobFields } from "../contract/jobs.ts";
-import { transcriptionFields } from "../contract/transcription-fields.ts";
+import { transcriptionFields } from "../contract/transcription/transcription-fields.ts";
 import type { Recording } from "./tool-gateway.ts";
 
 const url = z.string().max(8192).describe("https:// URL that the gateway fetches.");

@@ -1,6 +1,6 @@
 // Shows the routing of a request: every target with its verdict, every call with its duration and cost.
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
-import type { RoutingDecision } from "../contract/transcription-envelope.ts";
+import type { RoutingDecision } from "../contract/transcription/transcription-envelope.ts";
 import { element, table } from "./element.ts";
 import { requestIdLine } from "./error-view.ts";
 import { whyNot } from "./lack-words.ts";

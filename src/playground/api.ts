@@ -3,7 +3,7 @@ import type { Audio } from "./audio.ts";
 import { type Entries, taskOf } from "./options.ts";
 import type { KeyDescription } from "../contract/account.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
-import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import { ask, type Outcome } from "../page/ask.ts";
 
 export function getMe(key: string): Promise<Outcome<KeyDescription>> {

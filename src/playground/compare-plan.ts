@@ -1,5 +1,5 @@
 // Shows the routing of both sides of a comparison by dry runs, before either is paid for.
-import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";

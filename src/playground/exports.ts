@@ -3,7 +3,7 @@ import { buildCues } from "../captions/cues.ts";
 import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
-import type { TranscriptionEnvelope } from "../contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription/transcription-envelope.ts";
 import { joinWords } from "../lib/text/join-words.ts";
 import { segmentsOf } from "./timeline.ts";
 

@@ -1,5 +1,5 @@
 // A transcript by time: timed pieces, and the turns of the speakers. Pure.
-import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription-envelope.ts";
+import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription/transcription-envelope.ts";
 import { gapBetween, joinWords } from "../lib/text/join-words.ts";
 
 /** A word, or the same fields of a segment. */

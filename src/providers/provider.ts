@@ -1,7 +1,7 @@
 // The interface of a speech provider, which each wire protocol implements in one file (src/providers/README.md). `plan` and `normalise` are pure, and all side
 // effects go through `Io`.
 import type { z } from "zod";
-import type { AudioFormat } from "../contract/audio-formats.ts";
+import type { AudioFormat } from "../contract/transcription/audio-formats.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";

@@ -2,8 +2,8 @@
 // none healthy 503 [routing.order].
 import type { Capability, Profile } from "../contract/features.ts";
 import type { DataPolicyRequirement } from "../contract/settings/data-policy.ts";
-import type { TranslationFields } from "../contract/transcription-fields.ts";
-import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
+import type { TranslationFields } from "../contract/transcription/transcription-fields.ts";
+import type { PurposeFields, Warning } from "../contract/transcription/transcription-envelope.ts";
 import { combineDataPolicies, type RequiredDataPolicy, requiredDataPolicy } from "./data-policy.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
 import {

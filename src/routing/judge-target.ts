@@ -1,5 +1,5 @@
 // Judges whether one model meets every requirement of a request, from static data alone [routing.required-never-dropped]. Pure.
-import type { AudioFormat } from "../contract/audio-formats.ts";
+import type { AudioFormat } from "../contract/transcription/audio-formats.ts";
 import type { Feature, Lack } from "../contract/features.ts";
 import { primarySubtag } from "../lib/text/primary-subtag.ts";
 import type {

@@ -1,6 +1,6 @@
 // Lists the targets of the resolved route in order, those of the response profile if it has any, each with its verdict and its availability [routing.all-unavailable]. Pure.
 import type { Capability, Profile } from "../contract/features.ts";
-import type { Warning } from "../contract/transcription-envelope.ts";
+import type { Warning } from "../contract/transcription/transcription-envelope.ts";
 import type { ModelRetirement } from "../providers/life-status.ts";
 import { judgeDataPolicy, type RequiredDataPolicy } from "./data-policy.ts";
 import type { Verdict } from "./judge-target.ts";

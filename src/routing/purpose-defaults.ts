@@ -1,5 +1,5 @@
 // Applies the defaults of a purpose (diarization, for example) to the fields that the request does not send [routing.purpose-defaults]. Pure.
-import type { TranslationFields } from "../contract/transcription-fields.ts";
+import type { TranslationFields } from "../contract/transcription/transcription-fields.ts";
 
 export function withDefaults(
   fields: TranslationFields,

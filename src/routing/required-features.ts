@@ -1,7 +1,11 @@
 // Derives from a request what it requires of a model and what it merely prefers [routing.required-never-dropped] [routing.preference-dropped].
 // `decide-route.ts` refuses. Pure.
 import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
-import type { ResponseFormat, TranscriptionFields, TranslationFields } from "../contract/transcription-fields.ts";
+import type {
+  ResponseFormat,
+  TranscriptionFields,
+  TranslationFields,
+} from "../contract/transcription/transcription-fields.ts";
 
 /** The requirements after purpose defaults, merged lists and implied features. */
 export interface Requirements {

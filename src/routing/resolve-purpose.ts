@@ -2,7 +2,7 @@
 // purpose cannot be applied. Pure.
 import type { Capability } from "../contract/features.ts";
 import { suggest } from "../lib/text/suggest.ts";
-import type { PurposeFields, Warning } from "../contract/transcription-envelope.ts";
+import type { PurposeFields, Warning } from "../contract/transcription/transcription-envelope.ts";
 import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
 import { contextRouteOf } from "./audio-input-override.ts";
 

@@ -1,7 +1,11 @@
 // Transcribes the bundled sample through the public API at a first start, at no cost [configuration.self-check]: recognised by a model on this machine if the
 // route has one, otherwise simulated by the sandbox.
 import { openAsBlob } from "node:fs";
-import { routingDecision, transcriptionEnvelope, type Warning } from "../contract/transcription-envelope.ts";
+import {
+  routingDecision,
+  transcriptionEnvelope,
+  type Warning,
+} from "../contract/transcription/transcription-envelope.ts";
 import { BY_DEMONSTRATION } from "../providers/local/demonstration.ts";
 import type { AppKeys } from "./first-start.ts";
 

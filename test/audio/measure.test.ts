@@ -15,7 +15,7 @@ import {
   tuple,
 } from "fast-check";
 import { createMeasurer, type Measurement } from "../../src/audio/measure.ts";
-import type { AudioFormat } from "../../src/contract/audio-formats.ts";
+import type { AudioFormat } from "../../src/contract/transcription/audio-formats.ts";
 import { be32, box, ESDS, fixture, fullBox, mp4, ratedEntry, zeros } from "./build-audio.ts";
 import { assertSane } from "./sane.ts";
 

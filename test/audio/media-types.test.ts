@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MEDIA, mediaTypeMatches } from "../../src/audio/media-types.ts";
 import { sniffAudio } from "../../src/audio/sniff-audio.ts";
-import type { AudioFormat } from "../../src/contract/audio-formats.ts";
+import type { AudioFormat } from "../../src/contract/transcription/audio-formats.ts";
 import { ascii, box, fixture, join, mp3, zeros } from "./build-audio.ts";
 
 test("measuring.content-decides: the first bytes alone decide the format", () => {

@@ -1,7 +1,7 @@
 // What no damage to a recording may do to its verdict.
 import assert from "node:assert/strict";
 import type { Measurement } from "../../src/audio/measure.ts";
-import type { AudioFormat } from "../../src/contract/audio-formats.ts";
+import type { AudioFormat } from "../../src/contract/transcription/audio-formats.ts";
 
 /** The most a byte can hold: 8 kbit/s for MPEG audio, one packet of the longest kind elsewhere. */
 const MOST_SECONDS_PER_BYTE: Record<AudioFormat, number> = {

@@ -7,7 +7,7 @@ import { toPlainText } from "../../src/captions/plain-text.ts";
 import { toSrt } from "../../src/captions/srt.ts";
 import { captionTimestamp } from "../../src/captions/timestamp.ts";
 import { toVtt } from "../../src/captions/vtt.ts";
-import type { Segment, Word } from "../../src/contract/transcription-envelope.ts";
+import type { Segment, Word } from "../../src/contract/transcription/transcription-envelope.ts";
 
 const DURATION = 600;
 

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { columnsOf } from "../../src/captions/columns.ts";
 import { buildCues, LINE_COLUMNS } from "../../src/captions/cues.ts";
 import { toSrt } from "../../src/captions/srt.ts";
-import type { Segment, Word } from "../../src/contract/transcription-envelope.ts";
+import type { Segment, Word } from "../../src/contract/transcription/transcription-envelope.ts";
 
 const SECONDS = 20;
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });

@@ -22,7 +22,7 @@ import { listedRequest } from "../../src/contract/admin/request-list.ts";
 import { audioUrlCheck } from "../../src/contract/admin/audio-url-check.ts";
 import { sandboxFaults } from "../../src/contract/admin/sandbox-faults.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
-import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { deliveryView, webhookView } from "../../src/contract/webhook.ts";
 import { assignableModels } from "../../src/contract/admin/workspace-models.ts";
 import { postForm } from "../harness/client.ts";

@@ -22,7 +22,7 @@ import type { z } from "zod";
 import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/use/transcription-options.ts";
 import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
-import { audioFields, transcriptionFields } from "../../src/contract/transcription-fields.ts";
+import { audioFields, transcriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 import { audioOf, openBench, request as asRequest } from "../http/body/bodies.ts";
 import { answerError, answerJson, ENVELOPE, fakeGateway, type Received, run } from "./fake-gateway.ts";
 

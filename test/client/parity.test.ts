@@ -13,7 +13,7 @@ import {
 import type { ChatRequest } from "../../src/contract/chat/chat-request.ts";
 import { ENDPOINTS } from "../../src/contract/endpoints/endpoints.ts";
 import type { Job, jobListQuery, JobRequestFields } from "../../src/contract/jobs.ts";
-import type { TranscriptionFields, TranslationFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields, TranslationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { usageQuery } from "../../src/contract/usage.ts";
 
 /** Of the paths that begin so, or are just that: why no method leads there. */

@@ -6,7 +6,7 @@ import { differenceText } from "../../src/console/try-difference.ts";
 import { filtersOf, requestOf } from "../../src/console/try-question.ts";
 import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
 import { EXPLAINED_TASKS, explanationRequest, type JudgedRequest } from "../../src/contract/admin/route-explanation.ts";
-import { transcriptionFields, translationFields } from "../../src/contract/transcription-fields.ts";
+import { transcriptionFields, translationFields } from "../../src/contract/transcription/transcription-fields.ts";
 
 const TAKES = {
   transcribe: transcriptionFields,

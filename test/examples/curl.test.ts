@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { chatAnswer } from "../../src/contract/chat/chat-answer.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { type ExampleGateway, startExampleGateway, TRANSCRIPT } from "./example-gateway.ts";
 
 const missing = ["sh", "curl"].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined);

@@ -6,7 +6,7 @@ import { createDecoder } from "../../src/audio/decode/decoder.ts";
 import { createMeasurer } from "../../src/audio/measure.ts";
 import { hashKey } from "../../src/auth/key-format.ts";
 import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
-import { translationFields } from "../../src/contract/transcription-fields.ts";
+import { translationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import { findKey } from "../../src/directory/find-key.ts";
 import { loadDirectory } from "../../src/directory/load-directory.ts";
 import { explainRoute, traceView } from "../../src/gateway/dry-run/explain-route.ts";

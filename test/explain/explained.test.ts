@@ -11,7 +11,7 @@ import {
   routeExplanation,
   type RouteExplanation,
 } from "../../src/contract/admin/route-explanation.ts";
-import type { RoutingDecision } from "../../src/contract/transcription-envelope.ts";
+import type { RoutingDecision } from "../../src/contract/transcription/transcription-envelope.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { HELLO } from "../harness/chat-client.ts";
 import { PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";

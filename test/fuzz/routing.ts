@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { FEATURES, type Feature } from "../../src/contract/features.ts";
-import type { TranscriptionFields, TranslationFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields, TranslationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { FeatureSupport } from "../../src/providers/provider.ts";
 import { decideRoute, type RouteDecision } from "../../src/routing/decide-route.ts";
 import { type AudioDecision, decideAudio } from "../../src/routing/decide-translation.ts";

@@ -9,7 +9,7 @@ import {
   type TranscriptionFields,
   transcriptionFields,
   translationFields,
-} from "../../src/contract/transcription-fields.ts";
+} from "../../src/contract/transcription/transcription-fields.ts";
 import { type FingerprintInput, fingerprint, payloadFingerprint } from "../../src/gateway/idempotency/fingerprint.ts";
 
 const terms = fc.uniqueArray(fc.stringMatching(/^[a-zé漢]{1,6}$/u), { minLength: 1, maxLength: 4 });

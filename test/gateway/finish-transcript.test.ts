@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { RESPONSE_FORMATS, type TranscriptionFields } from "../../src/contract/transcription-fields.ts";
-import { segment, word } from "../../src/contract/transcription-envelope.ts";
+import { RESPONSE_FORMATS, type TranscriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
+import { segment, word } from "../../src/contract/transcription/transcription-envelope.ts";
 import { finishTranscript } from "../../src/gateway/transcription/finish-transcript.ts";
 import { captionText } from "../../src/gateway/transcription/caption-text.ts";
 import { createSegmentEmitter } from "../../src/gateway/transcription/stream-segments.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
 import { type ChatAnswer, type ChatEventName, CHAT_EVENTS, chatAnswer } from "../../src/contract/chat/chat-answer.ts";
-import { routingDecision } from "../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../src/contract/transcription/transcription-envelope.ts";
 import { type Answer, send } from "./client.ts";
 import { KEY } from "./gateway.ts";
 

@@ -10,7 +10,7 @@ import {
   routingDecision,
   type TranscriptionEnvelope,
   transcriptionEnvelope,
-} from "../../src/contract/transcription-envelope.ts";
+} from "../../src/contract/transcription/transcription-envelope.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { KEY } from "./gateway.ts";
 

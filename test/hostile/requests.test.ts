@@ -8,7 +8,7 @@ import { patch, repeat, zeros } from "../audio/build-audio.ts";
 import { type HostileRequest, hostileRequests } from "../cases/hostile.ts";
 import { chatOf, postChat } from "../harness/chat-client.ts";
 import { completion, json } from "../harness/chat-upstream.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
 import { jsonHeader, rawPost } from "../http/transcription/bad-input-bodies.ts";

@@ -2,7 +2,7 @@
 // proof depends on.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { routingDecision } from "../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../src/contract/transcription/transcription-envelope.ts";
 import { attemptRows } from "../harness/attempts.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, postJson, send } from "../harness/client.ts";
 import { KEY } from "../harness/gateway.ts";

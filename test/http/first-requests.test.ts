@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import { submittedJob } from "../../src/contract/jobs.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { FIRST_REQUESTS } from "../../src/http/pages/first-requests.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { SAMPLE_TEXT } from "../harness/sample-text.ts";

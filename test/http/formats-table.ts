@@ -1,8 +1,8 @@
 // Every recording of the fixtures through a whole gateway, once for each carrier of audio; formats.test.ts judges it and docs/formats.md
 // shows it.
 import { readFileSync } from "node:fs";
-import type { AudioFormat } from "../../src/contract/audio-formats.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import type { AudioFormat } from "../../src/contract/transcription/audio-formats.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { postJson } from "../harness/client.ts";
 import { KEY, startGateway } from "../harness/gateway.ts";

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { TranscriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { compareTranscripts } from "../../src/local-models/compare-transcripts.ts";
 import { processorFamily, readEngineRuntime } from "../../src/providers/local/engine/engine-runtime.ts";
 import { run } from "../cli/fake-gateway.ts";

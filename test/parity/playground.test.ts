@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { translationFields, transcriptionFields } from "../../src/contract/transcription-fields.ts";
+import { translationFields, transcriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 import { NOT_IN_FORM, optionsHtml } from "../../src/http/pages/playground-form.ts";
 
 const form = optionsHtml();

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import type { BrowserContextOptions, Download, Page, Route } from "playwright-core";
-import type { TranscriptionEnvelope } from "../../src/contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { borrowBrowser, type BorrowedBrowser } from "../harness/browser.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { chatFields } from "../../src/contract/chat/checked-chat-fields.ts";
-import type { TranslationFields } from "../../src/contract/transcription-fields.ts";
+import type { TranslationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { Directory } from "../../src/directory/snapshot.ts";
 import { modelsOf } from "../../src/directory/models-of.ts";
 import { permanentLackFor } from "../../src/gateway/calls/target-unavailability.ts";

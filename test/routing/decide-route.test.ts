@@ -1,7 +1,7 @@
 // Which targets are eligible, in which order, and what the refusal contains.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TranscriptionFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { FeatureSupport } from "../../src/providers/provider.ts";
 import { decideRoute, type RouteDecision } from "../../src/routing/decide-route.ts";
 import type { Route } from "../../src/routing/types.ts";

@@ -1,7 +1,7 @@
 // How a translation is made: natively first, through chat where the route allows it, or not at all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TranslationFields } from "../../src/contract/transcription-fields.ts";
+import type { TranslationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { FeatureSupport } from "../../src/providers/provider.ts";
 import { type AudioDecision, decideAudio } from "../../src/routing/decide-translation.ts";
 import type { Route, Target } from "../../src/routing/types.ts";

@@ -2,7 +2,7 @@
 // otherwise. Pure tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TranscriptionFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { SpeechLimits } from "../../src/providers/provider.ts";
 import { type AudioFacts, judgeTarget } from "../../src/routing/judge-target.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lack } from "../../src/contract/features.ts";
-import type { TranscriptionFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 import { providers } from "../../src/providers/registry.ts";
 import { type AudioFacts, judgeTarget } from "../../src/routing/judge-target.ts";

@@ -1,7 +1,7 @@
 // What each field of a request makes required and what it merely prefers, field by field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TranslationFields } from "../../src/contract/transcription-fields.ts";
+import type { TranslationFields } from "../../src/contract/transcription/transcription-fields.ts";
 import { decideRoute } from "../../src/routing/decide-route.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 import { withDefaults } from "../../src/routing/purpose-defaults.ts";

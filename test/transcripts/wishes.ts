@@ -1,6 +1,6 @@
 // What a caller may ask of a transcript, drawn at random: by what a provider can do together.
 import * as fc from "fast-check";
-import type { TranscriptionFields } from "../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
 
 const FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
 export const format = fc.constantFrom(...FORMATS);

@@ -4,7 +4,7 @@ import { KEY_PREFIXES } from "../../auth/key-format.ts";
 import { endpointName } from "../../contract/endpoints/endpoint.ts";
 import { postJobContract } from "../../contract/endpoints/endpoint-jobs.ts";
 import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
-import { getRealtimeContract } from "../../contract/realtime.ts";
+import { getRealtimeContract } from "../../contract/transcription/realtime.ts";
 import { partsOfKey } from "../../directory/account-key.ts";
 import { PLATFORM } from "../../directory/snapshot.ts";
 import { TEST_CIRCUITS } from "../../gateway/calls/circuit-name.ts";

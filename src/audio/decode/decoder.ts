@@ -1,7 +1,7 @@
 // Decodes a recording to 16-bit PCM with bounded memory, for `split_long_audio` and the empty-transcript guard [measuring.decoder]. Uses ffmpeg if it is
 // installed, otherwise the built-in readers of WAV and MP3 (docs/decisions/0013, docs/decisions/0051).
 import { availableParallelism } from "node:os";
-import type { AudioFormat } from "../../contract/audio-formats.ts";
+import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
 import { createFfmpegThread } from "./ffmpeg-thread.ts";

@@ -2,7 +2,7 @@
 // name and the format that its content showed, limited time and output. A thread starts it and reads its output (ffmpeg-thread.ts).
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { AudioFormat } from "../../contract/audio-formats.ts";
+import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
 import type { FfmpegThread } from "./ffmpeg-thread.ts";

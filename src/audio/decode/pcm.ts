@@ -1,5 +1,5 @@
 // Types of decoding: a recording, the requested output, and its samples [measuring.decoder].
-import type { AudioFormat } from "../../contract/audio-formats.ts";
+import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 
 /** A recording with its measured properties. */
 export interface DecodableAudio {

@@ -1,6 +1,6 @@
 // `patchbay purposes list|test`: the labels that an app may send, and where one would be routed [cli.purposes].
 import { keyDescription, type PublishedPurpose } from "../../contract/account.ts";
-import { type RoutingDecision, routingDecision } from "../../contract/transcription-envelope.ts";
+import { type RoutingDecision, routingDecision } from "../../contract/transcription/transcription-envelope.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { type GatewayOptions, openSession, readDocument, parseReply } from "../gateway-session.ts";

@@ -1,6 +1,6 @@
 // Declares `patchbay route explain`, which shows where a request would be routed and why [cli.route-explain]: its options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { AUDIO_FORMATS, type AudioFormat } from "../../contract/audio-formats.ts";
+import { AUDIO_FORMATS, type AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import { configOption, helpFooter, jsonOption, type Run } from "../command-kit.ts";
 import type { PlaceOptions } from "../gateway-session.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,6 +1,6 @@
 // Declares `patchbay transcribe`, `translate` and `listen`, the commands that call a gateway: their options and help.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { RESPONSE_FORMATS } from "../../contract/transcription-fields.ts";
+import { RESPONSE_FORMATS } from "../../contract/transcription/transcription-fields.ts";
 import {
   adminKeyOption,
   apiKeyOption,

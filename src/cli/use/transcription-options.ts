@@ -9,7 +9,7 @@ import {
   RESPONSE_FORMATS,
   transcriptionFields,
   translationFields,
-} from "../../contract/transcription-fields.ts";
+} from "../../contract/transcription/transcription-fields.ts";
 
 type Field = keyof typeof transcriptionFields.shape;
 type MoreField = Exclude<keyof typeof jobFields.shape, Field>;

@@ -15,7 +15,7 @@ import {
 } from "./admin.ts";
 import { dataPolicyRequirement } from "../settings/data-policy.ts";
 import { appFields } from "../settings/app.ts";
-import { PURPOSE_POLICY } from "../transcription-fields.ts";
+import { PURPOSE_POLICY } from "../transcription/transcription-fields.ts";
 import { deletedView, slug } from "./workspaces.ts";
 
 export const appRequest = z.strictObject({

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { namedTarget } from "../account.ts";
 import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { CAPABILITIES } from "../features.ts";
-import { routingDecision } from "../transcription-envelope.ts";
+import { routingDecision } from "../transcription/transcription-envelope.ts";
 import { filterFields, json, listOf, mirrorForOperator, operatorEndpoint, pageFields } from "./admin.ts";
 
 /** Of one retirement. */

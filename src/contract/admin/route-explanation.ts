@@ -2,11 +2,11 @@
 // [admin.explain].
 import { z } from "zod";
 import { json, time } from "./admin.ts";
-import { AUDIO_FORMATS } from "../audio-formats.ts";
-import { realtimeStart } from "../realtime.ts";
+import { AUDIO_FORMATS } from "../transcription/audio-formats.ts";
+import { realtimeStart } from "../transcription/realtime.ts";
 import { recordedAttempt, recordedOptions, recordedPurpose } from "../requests.ts";
 import { mirrorForAllOwners } from "../endpoints/owner-endpoints.ts";
-import { retirement, routingDecision } from "../transcription-envelope.ts";
+import { retirement, routingDecision } from "../transcription/transcription-envelope.ts";
 
 export const EXPLAINED_TASKS = ["transcribe", "translate", "realtime", "chat"] as const;
 

@@ -1,6 +1,6 @@
 // Schemas of the answer of a chat, whole and as the events of a stream.
 import { errorBody } from "../error-body.ts";
-import { purposeFields, warning } from "../transcription-envelope.ts";
+import { purposeFields, warning } from "../transcription/transcription-envelope.ts";
 import { toolCall } from "./chat-parts.ts";
 import { z } from "zod";
 

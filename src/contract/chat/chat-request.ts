@@ -1,7 +1,7 @@
 // Schemas of the fields of a chat request, each on its own; `checked-chat-fields.ts` adds the checks of fields against each other.
 import { dataPolicyRequirement } from "../settings/data-policy.ts";
 import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "../features.ts";
-import { PURPOSE_LABEL, PURPOSE_POLICY } from "../transcription-fields.ts";
+import { PURPOSE_LABEL, PURPOSE_POLICY } from "../transcription/transcription-fields.ts";
 import { chatMessage, chatTool, chatToolChoice, chatResponseFormat } from "./chat-parts.ts";
 import { z } from "zod";
 

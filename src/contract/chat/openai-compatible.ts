@@ -4,7 +4,7 @@ import { z } from "zod";
 import { chatTool, chatToolChoice } from "./chat-parts.ts";
 import { chatFieldsOfClients } from "./checked-chat-fields.ts";
 import { completionMessage } from "./completion-message.ts";
-import { LANGUAGE_TAG, transcriptionFields } from "../transcription-fields.ts";
+import { LANGUAGE_TAG, transcriptionFields } from "../transcription/transcription-fields.ts";
 
 /** Any text is a selection: one that names no purpose, even an empty one, is MODEL_NOT_SELECTABLE. */
 const MODEL = z.string().max(264).describe("`auto`, or `purpose/<label>`; the route of the key picks the model.");

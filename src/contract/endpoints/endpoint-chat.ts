@@ -5,7 +5,7 @@ import { chatFields } from "../chat/checked-chat-fields.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { routedHeaders } from "./endpoint-transcription.ts";
 import { REPLAYED, SIMULATED } from "./response-names.ts";
-import { routingDecision } from "../transcription-envelope.ts";
+import { routingDecision } from "../transcription/transcription-envelope.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** Errors of a chat request on any endpoint. */

@@ -4,7 +4,7 @@ import type { EndpointContract } from "./endpoint.ts";
 import { formAudio, routedHeaders } from "./endpoint-transcription.ts";
 import { SIMULATED } from "./response-names.ts";
 import { acceptedJob, job, jobFields, jobList, jobListQuery, jobQuery, jobRequest } from "../jobs.ts";
-import { routingDecision, transcriptionEnvelope } from "../transcription-envelope.ts";
+import { routingDecision, transcriptionEnvelope } from "../transcription/transcription-envelope.ts";
 
 const PATH = "/v1/transcription/jobs";
 

@@ -11,8 +11,8 @@ import {
   transcriptionRequest,
   translationFields,
   translationRequest,
-} from "../transcription-fields.ts";
-import { routingDecision, transcriptionEnvelope } from "../transcription-envelope.ts";
+} from "../transcription/transcription-fields.ts";
+import { routingDecision, transcriptionEnvelope } from "../transcription/transcription-envelope.ts";
 
 const binary = z.string().meta({ format: "binary" });
 

@@ -25,7 +25,7 @@ import { postTranscriptionContract, postTranslationContract } from "./endpoint-t
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { workspaceDeletionsContracts } from "../admin/provider-deletions.ts";
 import { workspaceRetirementsContracts } from "../admin/retirements.ts";
-import { getRealtimeContract, postRealtimeTokenContract } from "../realtime.ts";
+import { getRealtimeContract, postRealtimeTokenContract } from "../transcription/realtime.ts";
 import { getRequestContract } from "../requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "../admin/request-list.ts";
 import { getUsageContract, workspaceUsageContracts } from "../usage.ts";

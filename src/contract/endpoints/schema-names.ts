@@ -62,7 +62,7 @@ import { listedJob, listedJobList } from "../admin/job-list.ts";
 import { job, jobError, jobList, jobProgress, jobRequest, jobStatus, providerDeletion, submittedJob } from "../jobs.ts";
 import { modelLife } from "../model-life.ts";
 import { mcpAnswer, mcpError, mcpMessage } from "../mcp.ts";
-import { realtimeToken } from "../realtime.ts";
+import { realtimeToken } from "../transcription/realtime.ts";
 import { recordedAttempt, recordedCandidate, recordedOptions, recordedPurpose, requestRecord } from "../requests.ts";
 import { quotaSection } from "../settings/app.ts";
 import { connectionSection, modelDeclaration, providerKind } from "../settings/connection.ts";
@@ -76,7 +76,7 @@ import {
   REDACTION,
   transcriptionRequest,
   translationRequest,
-} from "../transcription-fields.ts";
+} from "../transcription/transcription-fields.ts";
 import {
   localModelFile,
   retirement,
@@ -85,7 +85,7 @@ import {
   transcriptionEnvelope,
   warning,
   word,
-} from "../transcription-envelope.ts";
+} from "../transcription/transcription-envelope.ts";
 import { spentBudget, unresolvedChat, usageReport, usageTable, workspaceUsage } from "../usage.ts";
 import {
   attemptView,

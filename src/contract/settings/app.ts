@@ -4,7 +4,7 @@ import { dataPolicyRequirement } from "./data-policy.ts";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";
-import { PURPOSE_POLICY } from "../transcription-fields.ts";
+import { PURPOSE_POLICY } from "../transcription/transcription-fields.ts";
 import { ID, optionalOrNull, PURPOSE_LABEL, section } from "./kit.ts";
 import { purposeSection, routeReference } from "./route.ts";
 

@@ -1,8 +1,8 @@
 // Schemas of the settings of connections (provider accounts) and of models declared for them [configuration.models], shared by the configuration file and
 // the admin API.
 import { z } from "zod";
-import { AUDIO_FORMATS } from "../audio-formats.ts";
-import { LANGUAGE_TAG } from "../transcription-fields.ts";
+import { AUDIO_FORMATS } from "../transcription/audio-formats.ts";
+import { LANGUAGE_TAG } from "../transcription/transcription-fields.ts";
 import { dataPolicyStatement } from "./data-policy.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { dataPolicyRequirement } from "./data-policy.ts";
 import { FEATURES, PROFILES } from "../features.ts";
-import { transcriptionFields } from "../transcription-fields.ts";
+import { transcriptionFields } from "../transcription/transcription-fields.ts";
 import { ID, optionalOrNull, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());

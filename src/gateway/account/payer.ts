@@ -1,6 +1,6 @@
 // The owner of the work and who is charged for it, derived once per request or job.
 import type { AppId, KeyId, RequestId, WorkspaceId } from "../../contract/ids.ts";
-import type { PurposeFields } from "../../contract/transcription-envelope.ts";
+import type { PurposeFields } from "../../contract/transcription/transcription-envelope.ts";
 import type { RoutedCall } from "../transcription/audio-call.ts";
 import { appOf } from "./app-of.ts";
 

@@ -3,7 +3,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { GatewayError, type GatewayErrorOptions } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import type { RetirementView } from "../../contract/transcription-envelope.ts";
+import type { RetirementView } from "../../contract/transcription/transcription-envelope.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { notOfferedText } from "../../providers/life-status.ts";
 import type { RouteDecision, RouteRefusal } from "../../routing/decide-route.ts";

@@ -1,6 +1,6 @@
 // The input of a run, which calls candidates in order until one serves the request or job, and its outcome: served, exhausted, unknown or aborted.
 import type { Preference } from "../../contract/features.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";

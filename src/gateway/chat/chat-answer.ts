@@ -1,7 +1,7 @@
 // Builds the answer of a chat in the same way from a plain reply and from an assembled stream [chat.stream-same-answer]. Pure.
 import type { ChatAnswer } from "../../contract/chat/chat-answer.ts";
 import type { HistoryField } from "../../contract/chat/chat-history.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import { createIsoTime } from "../../lib/iso-time.ts";
 import type { TokenUsage } from "../../metering/ledger-entries.ts";
 import type { ChatAttempt } from "./chat-attempt.ts";

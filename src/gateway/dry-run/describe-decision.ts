@@ -1,7 +1,7 @@
 // The answer to `dry_run: true`: the routing decision of the request as data [routing.dry-run-decision].
 import type { Principal } from "../../auth/principal.ts";
 import { ERRORS } from "../../contract/errors.ts";
-import type { RoutingDecision } from "../../contract/transcription-envelope.ts";
+import type { RoutingDecision } from "../../contract/transcription/transcription-envelope.ts";
 import { formatUsd } from "../../metering/money.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../../routing/decide-translation.ts";

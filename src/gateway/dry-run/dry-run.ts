@@ -2,7 +2,7 @@
 // [routing.dry-run-decision] [routing.dry-run].
 import type { Principal } from "../../auth/principal.ts";
 import type { GatewayError } from "../../contract/errors.ts";
-import type { RoutingDecision } from "../../contract/transcription-envelope.ts";
+import type { RoutingDecision } from "../../contract/transcription/transcription-envelope.ts";
 import type { ChatDecision } from "../../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../../routing/decide-translation.ts";
 import type { GatewayServices } from "../services.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { REDACTION_GROUPS, type RedactionGroup } from "../../contract/features.ts";
 import type { DataPolicyRequirement } from "../../contract/settings/data-policy.ts";
-import type { TranslationFields } from "../../contract/transcription-fields.ts";
+import type { TranslationFields } from "../../contract/transcription/transcription-fields.ts";
 import { mergedKeyterms } from "../../routing/required-features.ts";
 
 export interface FingerprintInput {

@@ -2,7 +2,7 @@
 // Pure.
 import { CHAT_FEATURES, type ChatFeature, FEATURES, type Feature } from "../../contract/features.ts";
 import type { ChatFields } from "../../contract/chat/chat-request.ts";
-import type { TranslationFields } from "../../contract/transcription-fields.ts";
+import type { TranslationFields } from "../../contract/transcription/transcription-fields.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import type { SpeechModel } from "../../providers/provider.ts";
 import type { AudioFacts } from "../../routing/judge-target.ts";

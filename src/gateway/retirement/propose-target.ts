@@ -1,6 +1,6 @@
 // Proposes a target that keeps what a route is about to lose, with its dry run [retirement.proposal]. It changes nothing.
 import { needsCredential } from "../../contract/provider-kinds.ts";
-import type { RoutingDecision } from "../../contract/transcription-envelope.ts";
+import type { RoutingDecision } from "../../contract/transcription/transcription-envelope.ts";
 import { modelsOf } from "../../directory/models-of.ts";
 import type { Adapters, Directory } from "../../directory/snapshot.ts";
 import type { Route, Target } from "../../routing/types.ts";

@@ -5,7 +5,7 @@ import type {
   PurposeFields,
   TranscriptionEnvelope,
   Warning,
-} from "../../contract/transcription-envelope.ts";
+} from "../../contract/transcription/transcription-envelope.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
 import type { ServedOutcome } from "../calls/run-outcome.ts";

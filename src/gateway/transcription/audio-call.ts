@@ -3,7 +3,7 @@ import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { AudioInput } from "../../audio/audio-input.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { RequestId } from "../../contract/ids.ts";
-import type { TranslationFields } from "../../contract/transcription-fields.ts";
+import type { TranslationFields } from "../../contract/transcription/transcription-fields.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { PurposePolicy } from "../../routing/types.ts";
 import type { Recorder } from "../request-record.ts";

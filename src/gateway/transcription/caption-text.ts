@@ -2,7 +2,7 @@
 import { buildCues } from "../../captions/cues.ts";
 import { toSrt } from "../../captions/srt.ts";
 import { toVtt } from "../../captions/vtt.ts";
-import type { Segment, Word } from "../../contract/transcription-envelope.ts";
+import type { Segment, Word } from "../../contract/transcription/transcription-envelope.ts";
 
 export interface CaptionSource {
   readonly format: "srt" | "vtt";

@@ -1,7 +1,7 @@
 // Turns an envelope into the response that `Accept` selects: the JSON envelope, or a bare body (text, SRT, WebVTT) with the envelope's facts in headers
 // [captions.bare-body]. Also marks simulated answers. Pure.
-import type { ResponseFormat } from "../../contract/transcription-fields.ts";
-import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import type { ResponseFormat } from "../../contract/transcription/transcription-fields.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../reply.ts";
 import { routingFacts } from "../routing-facts.ts";
 

@@ -3,7 +3,7 @@
 import type { Decoder } from "../../audio/decode/decoder.ts";
 import { holdsSpeech, measureLevels } from "../../audio/decode/levels.ts";
 import { Undecodable } from "../../audio/decode/pcm.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { CandidateRun } from "../calls/run-outcome.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 

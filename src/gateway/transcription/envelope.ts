@@ -4,7 +4,7 @@ import type {
   PurposeFields,
   TranscriptionEnvelope,
   Warning,
-} from "../../contract/transcription-envelope.ts";
+} from "../../contract/transcription/transcription-envelope.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 
 export interface EnvelopeInput {

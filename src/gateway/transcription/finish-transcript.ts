@@ -1,8 +1,8 @@
 // Turns a provider's normalised words and segments into the caller's transcript: speakers S1, S2… by first appearance, times within the audio and in order,
 // texts that match the content [transcription.times] [transcription.text-preserved]. Pure.
 import { toPlainText } from "../../captions/plain-text.ts";
-import type { ResponseFormat } from "../../contract/transcription-fields.ts";
-import type { Segment, Warning, Word } from "../../contract/transcription-envelope.ts";
+import type { ResponseFormat } from "../../contract/transcription/transcription-fields.ts";
+import type { Segment, Warning, Word } from "../../contract/transcription/transcription-envelope.ts";
 import { joinWords } from "../../lib/text/join-words.ts";
 import { stripToLetters } from "../../lib/text/strip-to-letters.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../../providers/provider.ts";

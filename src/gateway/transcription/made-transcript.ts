@@ -1,5 +1,5 @@
 // A served transcript before it is finished into an answer, made by one call, or by two if a chat model translated it.
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 import type { ServedOutcome } from "../calls/run-outcome.ts";
 import type { SlotJournal } from "../idempotency/slot-journal.ts";

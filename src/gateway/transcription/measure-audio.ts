@@ -5,7 +5,7 @@ import { MEDIA, mediaTypeMatches } from "../../audio/media-types.ts";
 import type { Measurement } from "../../audio/measure.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import { BUNDLED_SAMPLE } from "../../providers/local/demonstration.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
 import type { GatewayServices } from "../services.ts";

@@ -1,7 +1,7 @@
 // Limits the key terms of a request by `max_keyterms`, counting both fields as one list [transcription.keyterms-merged]. A purpose's default terms belong to the
 // operator and are not counted.
 import { GatewayError } from "../../contract/errors.ts";
-import type { TranslationFields } from "../../contract/transcription-fields.ts";
+import type { TranslationFields } from "../../contract/transcription/transcription-fields.ts";
 import { mergedKeyterms } from "../../routing/required-features.ts";
 import type { GatewayServices } from "../services.ts";
 

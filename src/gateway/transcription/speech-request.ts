@@ -1,6 +1,6 @@
 // Builds the request to one target, and lists the preferences that it will not honour [routing.preference-dropped]. Pure.
 import type { ChatDropped, Feature, Preference } from "../../contract/features.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { SpeechRequest } from "../../providers/provider.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import type { Requirements } from "../../routing/required-features.ts";

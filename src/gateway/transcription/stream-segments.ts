@@ -1,5 +1,5 @@
 // Streams a transcript, of a file or live, piece by piece as the provider returns it, and no faster than the caller reads [transcription.stream-whole].
-import type { Segment } from "../../contract/transcription-envelope.ts";
+import type { Segment } from "../../contract/transcription/transcription-envelope.ts";
 import type { Channel } from "../../lib/concurrency/channel.ts";
 import { ProviderError } from "../../providers/io.ts";
 import type { ProviderSegment } from "../../providers/provider.ts";

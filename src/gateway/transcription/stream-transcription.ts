@@ -2,7 +2,7 @@
 // response unless the status line was sent already; after it, never [transcription.stream-fallback]. Idempotency keys are ignored
 // [transcription.stream-no-key].
 import { GatewayError } from "../../contract/errors.ts";
-import type { TranscriptionEnvelope, Warning } from "../../contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope, Warning } from "../../contract/transcription/transcription-envelope.ts";
 import { createChannel, type Channel } from "../../lib/concurrency/channel.ts";
 import type { RouteDecision } from "../../routing/decide-route.ts";
 import { isDatabaseUnavailable } from "../../storage/database-faults.ts";

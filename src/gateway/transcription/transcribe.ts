@@ -1,6 +1,6 @@
 // The steps of a synchronous transcription in the order of docs/reference/errors.md, one named step a line. The endpoint has checked the key, scope, limits and
 // body before; the compatible endpoints call it too.
-import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import { mapDatabaseUnavailable } from "../calls/database-unavailable.ts";
 import { requireRoute } from "../calls/routing-errors.ts";
 import { dryRunAudio } from "../dry-run/dry-run.ts";

@@ -1,6 +1,6 @@
 // The facts that routing uses if it cannot measure the audio: what a dry run declares of a recording, with typical values for the rest, and the encoding of
 // live audio.
-import type { AudioFormat } from "../../contract/audio-formats.ts";
+import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import type { LiveEncoding } from "../../providers/provider.ts";
 import type { MeasuredFacts } from "./decide-audio.ts";
 

@@ -1,6 +1,6 @@
 // Formats words and segments as callers see them: times within the audio, in milliseconds, speakers S1, S2… by first appearance [transcription.times]
 // [transcription.speakers]. Pure.
-import type { Segment, Word } from "../../contract/transcription-envelope.ts";
+import type { Segment, Word } from "../../contract/transcription/transcription-envelope.ts";
 import type { ProviderSegment, ProviderWord } from "../../providers/provider.ts";
 import type { Requirements } from "../../routing/required-features.ts";
 

@@ -1,7 +1,7 @@
 // Translates speech by chat if no target translates: a chat target translates the transcript's text. Both calls are reserved before and settled with the
 // answer: if one fails, neither is charged, and the speech is not transcribed again [translation.chat-two-attempts] [translation.chat-whole].
 import { GatewayError } from "../../contract/errors.ts";
-import type { Warning } from "../../contract/transcription-envelope.ts";
+import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { ChatRequest } from "../../providers/chat/chat-provider.ts";
 import { ProviderError } from "../../providers/io.ts";

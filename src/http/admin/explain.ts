@@ -7,7 +7,7 @@ import {
   explanationRequest,
   type ExplanationRequest,
 } from "../../contract/admin/route-explanation.ts";
-import { transcriptionFields, translationFields } from "../../contract/transcription-fields.ts";
+import { transcriptionFields, translationFields } from "../../contract/transcription/transcription-fields.ts";
 import { refuseBoth } from "../endpoints/post-transcription.ts";
 import { createFaults } from "../body/validation-issues.ts";
 import { type FieldSchema, judgedFields } from "../body/fields.ts";

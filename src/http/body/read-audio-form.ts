@@ -1,7 +1,7 @@
 // Reads a request with audio that is a multipart form: the file part or a base64 field goes to the spool, every other field becomes text.
 import { z } from "zod";
 import { audioTooLarge } from "../../audio/audio-too-large.ts";
-import { audioFields } from "../../contract/transcription-fields.ts";
+import { audioFields } from "../../contract/transcription/transcription-fields.ts";
 import { asRecord } from "../../lib/json/json-guards.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";

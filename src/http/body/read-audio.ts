@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { AudioInput } from "../../audio/audio-input.ts";
 import { type Spool } from "../../audio/spool.ts";
 import { audioTooLarge } from "../../audio/audio-too-large.ts";
-import { audioFields, type TranscriptionFields } from "../../contract/transcription-fields.ts";
+import { audioFields, type TranscriptionFields } from "../../contract/transcription/transcription-fields.ts";
 import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, parseContentType, readBodyType } from "./content-type.ts";
 import { createFaults } from "./validation-issues.ts";

@@ -1,7 +1,7 @@
 // Translates OpenAI's transcription requests and responses to and from this API's. Pure [compatible.audio-fields].
 import type { AudioTranscriptionFields } from "../../contract/chat/openai-compatible.ts";
-import type { ResponseFormat, TranslationFields } from "../../contract/transcription-fields.ts";
-import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import type { ResponseFormat, TranslationFields } from "../../contract/transcription/transcription-fields.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import type { Delivery } from "../../gateway/transcription/delivery.ts";
 import { toErrorBody } from "../reply/error-reply.ts";
 import type { WordTranscript } from "../reply/transcript-events.ts";

@@ -1,6 +1,6 @@
 // Maps `model` on the OpenAI-compatible endpoints to a purpose: `auto` or a purpose's label, never a provider's model [compatible.model-selects-purpose].
 import { GatewayError } from "../../contract/errors.ts";
-import { PURPOSE_LABEL } from "../../contract/transcription-fields.ts";
+import { PURPOSE_LABEL } from "../../contract/transcription/transcription-fields.ts";
 
 const PREFIX = "purpose/";
 

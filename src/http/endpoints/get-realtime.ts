@@ -1,7 +1,7 @@
 // GET /v1/transcription/realtime: validates like any request, then opens a WebSocket for a live transcription [realtime.refused-before-upgrade].
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
-import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
+import { getRealtimeContract, type RealtimeStart } from "../../contract/transcription/realtime.ts";
 import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { liveTranscription } from "../../gateway/realtime/live-transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";

@@ -1,6 +1,6 @@
 // POST /v1/transcription/realtime-token: issues a short-lived token for a live transcription [realtime.token-identity].
 import type { Principal } from "../../auth/principal.ts";
-import { postRealtimeTokenContract } from "../../contract/realtime.ts";
+import { postRealtimeTokenContract } from "../../contract/transcription/realtime.ts";
 import { appOf } from "../../gateway/account/app-of.ts";
 import { type Endpoint, principalOf } from "../server/endpoint.ts";
 import { refuseAnyQuery } from "../body/refuse-query.ts";

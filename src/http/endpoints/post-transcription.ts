@@ -6,8 +6,8 @@ import { postTranscriptionContract } from "../../contract/endpoints/endpoint-tra
 import type { EndpointContract } from "../../contract/endpoints/endpoint.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import { transcriptionFields, type TranslationFields } from "../../contract/transcription-fields.ts";
-import { type TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import { transcriptionFields, type TranslationFields } from "../../contract/transcription/transcription-fields.ts";
+import { type TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription, type TranscriptStream } from "../../gateway/transcription/stream-transcription.ts";

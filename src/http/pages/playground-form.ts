@@ -1,6 +1,6 @@
 // Generates the playground's form of options from the endpoint's schema, so that a new transcription field appears automatically [console.complete-forms].
 import type { z } from "zod";
-import { translationFields } from "../../contract/transcription-fields.ts";
+import { translationFields } from "../../contract/transcription/transcription-fields.ts";
 import { textKind } from "../body/fields.ts";
 import { escapeHtml, prose } from "./html-page.ts";
 

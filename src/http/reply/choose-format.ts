@@ -1,6 +1,6 @@
 // Content negotiation by `Accept` (RFC 9110 section 12.5.1): JSON, plain text or captions [api.accept].
 import { GatewayError } from "../../contract/errors.ts";
-import type { ResponseFormat } from "../../contract/transcription-fields.ts";
+import type { ResponseFormat } from "../../contract/transcription/transcription-fields.ts";
 import { DELIVERIES, DELIVERY_TYPES, type Delivery, deliverable } from "../../gateway/transcription/delivery.ts";
 
 const DELIVERED_TYPES = DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]);

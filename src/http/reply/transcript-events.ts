@@ -1,5 +1,5 @@
 // Converts the parts of a transcript to server-sent events [transcription.stream].
-import type { TranscriptStreamEvent } from "../../contract/transcription-envelope.ts";
+import type { TranscriptStreamEvent } from "../../contract/transcription/transcription-envelope.ts";
 import type { TranscriptPart } from "../../gateway/transcription/stream-transcription.ts";
 import { type ErrorReplyContext, toErrorBody } from "./error-reply.ts";
 import type { ServerEvent } from "./sse.ts";

@@ -3,7 +3,7 @@
 import type { RawData, WebSocket } from "ws";
 import { GatewayError } from "../../contract/errors.ts";
 import { invalidRequest } from "../../contract/invalid-request.ts";
-import { type RealtimeStart, realtimeStart } from "../../contract/realtime.ts";
+import { type RealtimeStart, realtimeStart } from "../../contract/transcription/realtime.ts";
 import type { Schedule } from "../body/body-rate.ts";
 import { createFaults } from "../body/validation-issues.ts";
 import { judgedFields, VALUE_LIMITS } from "../body/fields.ts";

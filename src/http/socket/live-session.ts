@@ -3,7 +3,7 @@
 import type { WebSocket } from "ws";
 import { type ErrorCode, GatewayError } from "../../contract/errors.ts";
 import type { RequestId } from "../../contract/ids.ts";
-import type { RealtimeStart } from "../../contract/realtime.ts";
+import type { RealtimeStart } from "../../contract/transcription/realtime.ts";
 import type { TranscriptPart } from "../../gateway/transcription/stream-transcription.ts";
 import type { Schedule } from "../body/body-rate.ts";
 import { gatewayErrorOf, toErrorBody } from "../reply/error-reply.ts";

@@ -1,7 +1,7 @@
 // Converts a job's database row to the job in API responses, and to the entries of lists.
 import type { ListedJobView } from "../../contract/admin/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../../contract/jobs.ts";
-import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import type { PurposeFields, TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import type { AnswerRoom } from "../../lib/answer-room.ts";
 import type { JobSummary, VisibleJob } from "../store/jobs.ts";
 import { loadEnvelope } from "./load-result.ts";

@@ -1,7 +1,7 @@
 // Determines the end and the charge of a job without a result: a failed or cancelled one that may still have an open attempt.
 import { brand } from "../../contract/ids.ts";
 import type { JobError } from "../../contract/jobs.ts";
-import type { TranscriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import { audioAmount, type Billing, quoteFor } from "../../gateway/billing/audio-quote.ts";
 import { chargedAsRun, unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";

@@ -1,5 +1,5 @@
 // Stores the result of a job: sealed, in the row or, if the envelope is large, in the object store [jobs.result-url].
-import type { Segment, TranscriptionEnvelope, Word } from "../../contract/transcription-envelope.ts";
+import type { Segment, TranscriptionEnvelope, Word } from "../../contract/transcription/transcription-envelope.ts";
 import { jsonBytes } from "../../lib/json/write-json.ts";
 import { singleChunk } from "../../lib/buffered-body.ts";
 import { type RetryPolicy, retryUntilDeadline } from "./retry-policy.ts";

@@ -14,7 +14,7 @@ import { chatFields } from "../../contract/chat/checked-chat-fields.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { brand } from "../../contract/ids.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
-import { transcriptionFields, translationFields } from "../../contract/transcription-fields.ts";
+import { transcriptionFields, translationFields } from "../../contract/transcription/transcription-fields.ts";
 import { findKey } from "../../directory/find-key.ts";
 import { findAppPrincipal, findKeyById } from "../../directory/find-principal.ts";
 import { loadDirectory, loadPrices } from "../../directory/load-directory.ts";

@@ -8,7 +8,10 @@ import { printJson } from "../../cli/print.ts";
 import { readObjectFile } from "../../cli/read-argument.ts";
 import { CliError, printLine, type Terminal, write } from "../../cli/terminal.ts";
 import { findFfmpeg } from "../../audio/decode/find-ffmpeg.ts";
-import { type TranscriptionEnvelope, transcriptionEnvelope } from "../../contract/transcription-envelope.ts";
+import {
+  type TranscriptionEnvelope,
+  transcriptionEnvelope,
+} from "../../contract/transcription/transcription-envelope.ts";
 import { parseIgnoringUnknownKeys } from "../../lib/json/parse-ignoring-unknown-keys.ts";
 import { createLogger } from "../../lib/logger.ts";
 import {

@@ -1,5 +1,5 @@
 // Converts Whisper's English language names ("english") and codes of providers to BCP 47 tags. The names are from Whisper's own list.
-import { LANGUAGE_TAG } from "../../contract/transcription-fields.ts";
+import { LANGUAGE_TAG } from "../../contract/transcription/transcription-fields.ts";
 import { primarySubtag } from "../../lib/text/primary-subtag.ts";
 
 const CODE_BY_NAME: Readonly<Record<string, string>> = {

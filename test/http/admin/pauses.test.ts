@@ -5,7 +5,7 @@ import { keyView } from "../../../src/contract/admin/keys.ts";
 import { PAUSE_SECONDS, pauseList, pauseView, resumption } from "../../../src/contract/admin/pauses.ts";
 import { providerHealth } from "../../../src/contract/admin/provider-health.ts";
 import { requestRecord } from "../../../src/contract/requests.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { detailsOf, get, postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";

@@ -5,7 +5,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { listOf } from "../../../src/contract/admin/admin.ts";
 import { retirementView } from "../../../src/contract/admin/retirements.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { postForm } from "../../harness/client.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { scrape } from "../../telemetry/scrape.ts";

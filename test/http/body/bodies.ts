@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { openSpool, type Spool } from "../../../src/audio/spool.ts";
 import { type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
-import { transcriptionFields } from "../../../src/contract/transcription-fields.ts";
+import { transcriptionFields } from "../../../src/contract/transcription/transcription-fields.ts";
 import { readSubmission, type Submission, type SubmissionRequest } from "../../../src/http/body/read-audio.ts";
 
 export const BOUNDARY = "----form-7MA4YWxkTrZu0gW";

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { test } from "node:test";
 import { z } from "zod";
 import type { GatewayError } from "../../../src/contract/errors.ts";
-import { transcriptionFields } from "../../../src/contract/transcription-fields.ts";
+import { transcriptionFields } from "../../../src/contract/transcription/transcription-fields.ts";
 import { readSubmission } from "../../../src/http/body/read-audio.ts";
 import { audioOf, BOUNDARY, cut, field, file, form, formRequest, openBench, type Part, request } from "./bodies.ts";
 

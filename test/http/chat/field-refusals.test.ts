@@ -2,7 +2,7 @@
 // sent to the targets that take them.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
 import { detailsOf } from "../../harness/client.ts";
 import { byId, configurationWith } from "../../harness/configuration.ts";

@@ -9,8 +9,8 @@ import { PARAMETER_NAMES } from "../../../src/contract/endpoints/parameter-names
 import { RESPONSE_NAMES, SHARED_HEADERS } from "../../../src/contract/endpoints/response-names.ts";
 import { SCHEMA_NAMES } from "../../../src/contract/endpoints/schema-names.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
-import { transcriptionRequest } from "../../../src/contract/transcription-fields.ts";
-import { transcriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import { transcriptionRequest } from "../../../src/contract/transcription/transcription-fields.ts";
+import { transcriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { openapiDocument } from "../../../src/http/pages/openapi.ts";
 import { referencesIn, resolveReference } from "../../harness/openapi-references.ts";
 

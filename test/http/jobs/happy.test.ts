@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { job as jobSchema } from "../../../src/contract/jobs.ts";
-import { transcriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { get, postForm, postJson, send, speech } from "../../harness/client.ts";
 import { KEY, standardFile as standard, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { HELD, releaseHeld } from "../../harness/held.ts";

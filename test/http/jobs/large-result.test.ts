@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { job as jobSchema } from "../../../src/contract/jobs.ts";
-import { transcriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { get, postForm, send } from "../../harness/client.ts";
 import { KEY, standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { startLongTranscripts } from "../../faults/memory/long-transcripts.ts";

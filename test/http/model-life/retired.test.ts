@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { requestRecord } from "../../../src/contract/requests.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { detailsOf, get, postForm, postJson } from "../../harness/client.ts";
 import { byId, configurationWith } from "../../harness/configuration.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";

@@ -1,7 +1,7 @@
 // GET /v1/transcription/realtime: live audio over real sockets, end to end.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { realtimeToken } from "../../../src/contract/realtime.ts";
+import { realtimeToken } from "../../../src/contract/transcription/realtime.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { configurationOf, KEY, PEPPER, startGateway, type TestGateway } from "../../harness/gateway.ts";

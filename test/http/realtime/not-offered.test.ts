@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { detailsOf, postForm, send } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";

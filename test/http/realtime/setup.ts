@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { transcriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { speech } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";

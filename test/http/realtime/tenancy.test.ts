@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { realtimeToken } from "../../../src/contract/realtime.ts";
+import { realtimeToken } from "../../../src/contract/transcription/realtime.ts";
 import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { call, CHAT_KEY, realtimeFile, refused, speak } from "./setup.ts";
 

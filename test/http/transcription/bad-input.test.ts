@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { transcriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import { transcriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { hostileAudio } from "../../audio/hostile-audio.ts";
 import cases from "../../cases/bad-input.json" with { type: "json" };

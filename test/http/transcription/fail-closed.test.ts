@@ -6,7 +6,7 @@ import type { SandboxCall } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Lack } from "../../../src/contract/features.ts";
 import { brand } from "../../../src/contract/ids.ts";
-import type { TranscriptionFields } from "../../../src/contract/transcription-fields.ts";
+import type { TranscriptionFields } from "../../../src/contract/transcription/transcription-fields.ts";
 import { type Account, createDirectory, PLATFORM } from "../../../src/directory/snapshot.ts";
 import { storedRoute } from "../../../src/directory/stored-schemas.ts";
 import { chatProviders, providers } from "../../../src/providers/registry.ts";

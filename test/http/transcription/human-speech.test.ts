@@ -16,7 +16,11 @@ import { after, before, test, type TestContext } from "node:test";
 import { parseSync } from "subtitle";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { packageRoot } from "../../../src/cli/package-root.ts";
-import type { Segment, TranscriptionEnvelope, Word } from "../../../src/contract/transcription-envelope.ts";
+import type {
+  Segment,
+  TranscriptionEnvelope,
+  Word,
+} from "../../../src/contract/transcription/transcription-envelope.ts";
 import { webhookEvent, webhookView } from "../../../src/contract/webhook.ts";
 import type { InstalledModel } from "../../../src/local-models/installed-model.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Word } from "../../../src/contract/transcription-envelope.ts";
+import type { Word } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { envelopeOf, postForm } from "../../harness/client.ts";
 import { configurationWith } from "../../harness/configuration.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";

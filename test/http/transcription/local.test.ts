@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import { assignableModels } from "../../../src/contract/admin/workspace-models.ts";
 import { connectionTest } from "../../../src/contract/admin/connection-test.ts";
-import { routingDecision, type Word } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision, type Word } from "../../../src/contract/transcription/transcription-envelope.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import type { LocalCalls, LocalSession, Samples } from "../../../src/providers/local/local-calls.ts";
 import { readEngineRuntime } from "../../../src/providers/local/engine/engine-runtime.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import type { TranscriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { toAudioAnswer } from "../../../src/http/compatible/audio-transcription.ts";
 import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { Profile } from "../../../src/contract/features.ts";
-import type { TranscriptionEnvelope } from "../../../src/contract/transcription-envelope.ts";
+import type { TranscriptionEnvelope } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";

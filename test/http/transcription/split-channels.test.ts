@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { chunk, fmt, join, le16, riff } from "../../audio/build-audio.ts";
 import { attemptRows } from "../../harness/attempts.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";

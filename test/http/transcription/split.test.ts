@@ -8,7 +8,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import type { GatewayServices, IoRequest } from "../../../src/gateway/services.ts";
 import { ProviderError, type StreamingIo } from "../../../src/providers/io.ts";
 import { fixture } from "../../audio/build-audio.ts";

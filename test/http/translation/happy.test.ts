@@ -1,7 +1,7 @@
 // POST /v1/translation: requests that succeed.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { envelopeOf, postJson, speech } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { KEYS, translate, translators } from "./translators.ts";

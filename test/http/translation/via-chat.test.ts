@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { keyDescription } from "../../../src/contract/account.ts";
-import { routingDecision } from "../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../src/contract/transcription/transcription-envelope.ts";
 import { answer, completion, json, TEXT } from "../../harness/chat-upstream.ts";
 import { envelopeOf, get, postForm } from "../../harness/client.ts";
 import { recordOf } from "../requests/records.ts";

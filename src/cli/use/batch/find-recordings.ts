@@ -27,7 +27,7 @@ export interface FoundRecordings {
   readonly unsupported: readonly string[];
 }
 
-/** Endings of the formats that a gateway accepts (contract/audio-formats.ts). */
+/** Endings of the formats that a gateway accepts (contract/transcription/audio-formats.ts). */
 const RECORDING = /\.(?:mp3|mpga|mp2|mp4|m4a|m4b|mpeg|mpg|wav|wave|webm)$/iu;
 const OTHER_AUDIO = /\.(?:aac|aif|aiff|alac|amr|caf|flac|mka|mkv|mov|oga|ogg|opus|wma)$/iu;
 

@@ -1,7 +1,7 @@
 // Names the output of each recording below `--out-dir`: by the recording's name and the format, and never the same for two of them [cli.batch-names].
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ResponseFormat } from "../../../contract/transcription-fields.ts";
+import type { ResponseFormat } from "../../../contract/transcription/transcription-fields.ts";
 import { type Recording, withoutEnding } from "./find-recordings.ts";
 
 const ENDINGS: Readonly<Record<ResponseFormat, string>> = {

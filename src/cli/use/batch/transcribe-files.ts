@@ -1,7 +1,7 @@
 // `patchbay transcribe FILE… --out-dir DIR`: transcribes several recordings, each to a file of its own [cli.batch]. One that fails does not stop the others.
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { RESPONSE_FORMATS, type ResponseFormat } from "../../../contract/transcription-fields.ts";
+import { RESPONSE_FORMATS, type ResponseFormat } from "../../../contract/transcription/transcription-fields.ts";
 import { errorCode } from "../../../lib/error-code.ts";
 import { asRecord, asString } from "../../../lib/json/json-guards.ts";
 import { EXIT } from "../../exit-codes.ts";

@@ -1,7 +1,7 @@
 // Finds the schema field that a form field's name refers to: a field of the endpoint, a dotted member of `audio`, or an object's member in brackets,
 // as OpenAI's client writes `chunking_strategy[type]` [request-body.form-members].
 import type { z } from "zod";
-import { audioFields } from "../../../contract/transcription-fields.ts";
+import { audioFields } from "../../../contract/transcription/transcription-fields.ts";
 import type { FieldSchema } from "../fields.ts";
 
 export interface FormField {

@@ -7,7 +7,7 @@ import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { limitsReport } from "../../../../src/contract/account.ts";
 import { isLimited } from "../../../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../../../src/contract/endpoints/endpoints.ts";
-import { routingDecision } from "../../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../../src/contract/transcription/transcription-envelope.ts";
 import type { GatewayServices } from "../../../../src/gateway/services.ts";
 import { fixture } from "../../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, send } from "../../../harness/client.ts";

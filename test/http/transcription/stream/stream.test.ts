@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Sandbox } from "../../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../../src/config/schema/file.ts";
 import { errorBody } from "../../../../src/contract/error-body.ts";
-import { routingDecision } from "../../../../src/contract/transcription-envelope.ts";
+import { routingDecision } from "../../../../src/contract/transcription/transcription-envelope.ts";
 import { pcmWav, silence } from "../../../audio/pcm.ts";
 import { detailsOf, postForm, type TranscriptionCall } from "../../../harness/client.ts";
 import { configurationWith } from "../../../harness/configuration.ts";

@@ -5,7 +5,7 @@ import {
   segment,
   type TranscriptionEnvelope,
   transcriptionEnvelope,
-} from "../../../../src/contract/transcription-envelope.ts";
+} from "../../../../src/contract/transcription/transcription-envelope.ts";
 import { speech, type TranscriptionCall } from "../../../harness/client.ts";
 import { KEY, type TestGateway } from "../../../harness/gateway.ts";
 

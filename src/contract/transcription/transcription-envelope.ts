@@ -1,6 +1,6 @@
 // Schemas of the answer of a transcription or translation: the envelope, its segments, words and warnings, and the routing decision of a dry run.
 import { z } from "zod";
-import type { ErrorBody } from "./error-body.ts";
+import type { ErrorBody } from "../error-body.ts";
 
 const WARNING_CODES = [
   "PREFERENCE_DROPPED",

@@ -1,7 +1,7 @@
 // Schemas of the request fields of POST /v1/transcription and /v1/translation, with their values and limits.
 import { z } from "zod";
-import { dataPolicyRequirement } from "./settings/data-policy.ts";
-import { PROFILES, REDACTION_GROUPS } from "./features.ts";
+import { dataPolicyRequirement } from "../settings/data-policy.ts";
+import { PROFILES, REDACTION_GROUPS } from "../features.ts";
 
 export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];

@@ -1,6 +1,6 @@
 // Schemas and endpoints of live transcription: the frames of the WebSocket [realtime.events], and the token that opens one [realtime.token-single-use].
 import { z } from "zod";
-import type { EndpointContract } from "./endpoints/endpoint.ts";
+import type { EndpointContract } from "../endpoints/endpoint.ts";
 import { transcriptionFields } from "./transcription-fields.ts";
 
 /** The first frame. Binary frames with audio follow, then `{"type":"finish"}`. */
