@@ -196,7 +196,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   soak: {
     about:
-      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 3); on a PostgreSQL server of its own, or with --embedded",
+      "N mixed requests a second to one gateway as users start it for 60 minutes (short: 2); on a PostgreSQL server of its own, or with --embedded",
     promises: ["R19"],
     defaultN: 100,
     shortN: 100,

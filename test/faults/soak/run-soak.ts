@@ -15,7 +15,7 @@ import { APPS, type AppName, KEYS } from "./requests.ts";
 import { judgeSamples, type Sample, sampleTable, takeSample, type Watched } from "./samples.ts";
 import { type OpenDatabase } from "../../harness/postgres/database.ts";
 
-const MINUTES = { long: 60, short: 3 };
+const MINUTES = { long: 60, short: 2 };
 const SAMPLE_MS = 10_000;
 const JOBS_END_MS = 120_000;
 const POLL_MS = 250;
