@@ -94,6 +94,13 @@ test("guides.search: most of the words come before one of them, and words that s
   assert.deepEqual(found(["Set up", "Limits of budgets"], "set"), ["Set up"]);
 });
 
+test("guides.search: a section that has a rare word of the query comes before those with a synonym in their heading", () => {
+  const sectionWithWord = sections.find(({ content }) => /single sign-on \(SSO\)/u.test(content));
+  assert.ok(sectionWithWord !== undefined);
+  for (const query of ["sso", "invite a colleague"])
+    assert.equal(findSections(index, query)[0]?.id, sectionWithWord.id);
+});
+
 test("guides.search: a status code leads to an error that has it", () => {
   for (const status of ["400", "401", "402", "409", "413", "422", "429", "503"]) {
     const [first] = findSections(index, `what does error ${status} mean`);

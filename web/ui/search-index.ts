@@ -25,6 +25,9 @@ const ERROR_WEIGHT = 5;
 
 /** How much a section counts that has the word, compared with one that has it as it was typed. */
 const SYNONYM = 0.5;
+/** The same of a word that so few sections have that they are about it. */
+const SYNONYM_OF_RARE = 0.2;
+const RARE = 5;
 const BEGINNING = 0.2;
 const MISSPELLED = 0.3;
 /** How much a word counts that says little, compared with others. */
@@ -125,7 +128,8 @@ function findTerm(
   };
   add(term, 1);
   const isKnown = matches.size > 0;
-  for (const synonym of synonyms) add(synonym, SYNONYM);
+  const isRare = isKnown && matches.size <= RARE;
+  for (const synonym of synonyms) add(synonym, isRare ? SYNONYM_OF_RARE : SYNONYM);
   if (word.length >= MIN_BEGINNING && (isLast || !isKnown)) add(word, BEGINNING, { prefix: true });
   if (word.length >= MIN_MISSPELLED && matches.size === 0) add(term, MISSPELLED, { fuzzy: 0.2 });
   return matches;
