@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { sql } from "kysely";
+import { alertBody } from "../../src/alerts/alert-body.ts";
 import { createBudgetSource } from "../../src/alerts/sources/budgets.ts";
 import { createCircuitSource } from "../../src/alerts/sources/circuits.ts";
 import { readGivenUpDeliveries } from "../../src/alerts/sources/deliveries.ts";
@@ -13,6 +14,7 @@ import { brand, newId } from "../../src/contract/ids.ts";
 import { changeWindows } from "../../src/metering/store/budget-windows.ts";
 import { lockBudgets } from "../../src/metering/store/budgets.ts";
 import { createCircuits } from "../../src/providers/health.ts";
+import { assertShownJson, shownOutputs } from "../docs/shown-blocks.ts";
 import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
 import { makeTemporary } from "../harness/postgres/embedded-data.ts";
 
@@ -84,9 +86,11 @@ interface Budget {
   readonly limit: bigint;
   readonly softLimit?: string | null;
   readonly spent: bigint;
+  /** Limit and spend in nano-dollars, instead of tokens. */
+  readonly usd?: bigint;
 }
 
-async function budget({ limit, softLimit = null, spent }: Budget): Promise<string> {
+async function budget({ limit, softLimit = null, spent, usd }: Budget): Promise<string> {
   const id = `${tenant.appId}/month`;
   await database.db
     .insertInto("budgets")
@@ -95,7 +99,7 @@ async function budget({ limit, softLimit = null, spent }: Budget): Promise<strin
       workspace_id: tenant.workspaceId,
       app_id: tenant.appId,
       period: "month",
-      limit_tokens: limit,
+      ...(usd === undefined ? { limit_tokens: limit } : { limit_nano_usd: usd }),
       soft_limit: softLimit,
       managed_by: "test",
     })
@@ -104,7 +108,13 @@ async function budget({ limit, softLimit = null, spent }: Budget): Promise<strin
   await database.transaction(async (tx) => {
     await lockBudgets(tx, [id]);
     await changeWindows(tx, [
-      { budgetId: id, windowStart: new Date("2026-11-01T00:00:00Z"), ...spend, spentTokens: spent },
+      {
+        budgetId: id,
+        windowStart: new Date("2026-11-01T00:00:00Z"),
+        ...spend,
+        spentTokens: spent,
+        ...(usd === undefined ? {} : { spentNanoUsd: usd }),
+      },
     ]);
   });
   return id;
@@ -145,6 +155,18 @@ test("alerts.budget-soft-limit, alerts.budget-exhausted: budgets at their soft l
   assert.notEqual(raised[0]?.cause, soft?.cause);
   await setClock(database, "2026-12-01T00:00:00Z");
   assert.deepEqual(await read(database.db), []);
+});
+
+test("alerts.body, guides.outputs: the alert of a spent budget is as the page shows it", async () => {
+  await budget({ limit: 0n, spent: 0n, softLimit: "0.8", usd: 50_000_000_000n });
+  const [spent] = await createBudgetSource().read(database.db);
+  assert.ok(spent !== undefined);
+  const body = alertBody(newId("alert"), { ...spent, workspace: "acme" });
+  const [shown = ""] = shownOutputs("docs/reference/alerts.md", "What is sent");
+  const named = JSON.stringify(body)
+    .replaceAll(`${tenant.workspaceId}/app`, "acme/notes")
+    .replace('"app":"app"', '"app":"notes"');
+  assertShownJson(shown, named);
 });
 
 test("alerts.budget-exhausted: a budget that could not cover a request is reported, although it is not spent", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { budgetLines } from "../../src/cli/inspect/budget-lines.ts";
 import type { SpentBudget } from "../../src/contract/usage.ts";
+import { shownOutputs } from "../docs/shown-blocks.ts";
 
 const BUDGET: SpentBudget = {
   period: "month",
@@ -35,6 +36,27 @@ test("cli.usage: the limit that is reached first says when, and one at its soft 
       "",
     ].join("\n"),
   );
+});
+
+test("cli.usage, guides.outputs: the page shows such a line", () => {
+  const day: SpentBudget = {
+    ...BUDGET,
+    period: "day",
+    limit_usd: null,
+    limit_audio_seconds: 60,
+    spent_audio_seconds: 28.804,
+    soft_limit: null,
+    soft_limit_reached: false,
+    resets_at: "2026-11-24T00:00:00.000Z",
+    // At 05:36 UTC.
+    forecast: {
+      spent_usd: "0.00",
+      spent_audio_seconds: 123.446,
+      spent_tokens: 0,
+      limit_reached_at: "2026-11-23T11:40:00.000Z",
+    },
+  };
+  assert.deepEqual(shownOutputs("docs/reference/usage.md", "The answer"), [budgetLines([day]).trimEnd()]);
 });
 
 test("cli.usage: without a forecast none is printed; of a limit of zero nothing is spent; cents are kept where all lines have them", () => {

@@ -25,6 +25,8 @@ import { requestRecord } from "../../src/contract/requests.ts";
 import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription/transcription-envelope.ts";
 import { deliveryView, webhookView } from "../../src/contract/webhook.ts";
 import { assignableModels } from "../../src/contract/admin/workspace-models.ts";
+import { shownOutputs } from "../docs/shown-blocks.ts";
+import { missingLine } from "../guides/run-guide.ts";
 import { postForm } from "../harness/client.ts";
 import { TEXT } from "../harness/chat-upstream.ts";
 import { setClock, shiftClock } from "../harness/postgres/database.ts";
@@ -541,12 +543,14 @@ test("cli.providers-list: providers list prints what routes can name, with --all
   assert.equal((await run("providers", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
 });
 
-test("retirement.cli: providers retirements prints what routes lose and what would keep it, for the operator and one workspace", async () => {
+test("retirement.cli, guides.outputs: providers retirements prints what routes lose and what would keep it, for the operator and one workspace", async () => {
   const operator = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   const all = await run("providers", "retirements", ...operator);
   assert.equal(all.code, 0, all.err);
   assert.match(all.out, /^DATE +DAYS +ROUTE +OWNER +LOSES +TARGETS +EVIDENCE +APPS +REPLACEMENT$/mu);
   assert.match(all.out, /^2027-02-26 +92 +speech +shared +language \(\d+ languages\) +oa\/\S+.* +provider +\d+ +\S+/mu);
+  const [shown = ""] = shownOutputs("docs/reference/retirements.md", "Retirement radar");
+  assert.equal(missingLine(shown, all.out), null, all.out);
   const own = await run(
     "providers",
     "retirements",

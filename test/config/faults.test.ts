@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { formatFault } from "../../src/config/fault.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
+import { shownOutputs } from "../docs/shown-blocks.ts";
+import { missingLine } from "../guides/run-guide.ts";
 
 const DIRECTORY = join(import.meta.dirname, "fixtures", "broken");
 const ENV = {
@@ -41,6 +43,12 @@ for (const name of readdirSync(DIRECTORY).filter((file) => file.endsWith(".yaml"
 
 for (const name of REFERENCES)
   test(`configuration.references: ${name}: all faults at once, as in the golden file`, () => assertGolden(name));
+
+test("configuration.references, guides.outputs: the fault that the page shows is printed", () => {
+  const [shown = ""] = shownOutputs("docs/reference/configuration.md", "Faults");
+  const golden = readFileSync(join(DIRECTORY, "05-dangling-references.faults"), "utf8");
+  assert.equal(missingLine(shown.replace("patchbay.yaml", "05-dangling-references.yaml"), golden), null);
+});
 
 for (const name of INTERPOLATION)
   test(`configuration.faults-hide-values, configuration.empty-variable: ${name}: all faults at once, as in the golden file`, () =>

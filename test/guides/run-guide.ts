@@ -6,6 +6,8 @@
 // - `sh fails`: must end with an exit code other than 0.
 // - `sh eventually`: runs again until it prints what the guide shows, because the request log is up to 0.5 s behind [requests.write-batches].
 //
+// Other pages use the same for the outputs that they show (test/docs/outputs.test.ts). There `patchbay` is found as if it were installed.
+//
 // `npm run patchbay -- models` downloads from a server of the test instead of the publisher's, and a person at a terminal accepts (models-stand-in.ts).
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -60,39 +62,70 @@ export async function runGuide(file: string): Promise<void> {
 }
 
 export async function runBlocks(blocks: readonly Block[]): Promise<void> {
+  await using session = await openSession(blocks);
+  for (const block of blocks) await session.run(block);
+}
+
+/** A folder in which blocks run one after the other. */
+export interface GuideSession extends AsyncDisposable {
+  /** Commands are run. Of a text, the output of the last commands is checked. */
+  readonly run: (block: Block) => Promise<void>;
+  /** What the last commands printed. */
+  readonly printed: () => string;
+  /** Resolves with the first line of the gateway's output for which `isWanted` is true. */
+  readonly gatewayLine: (isWanted: (line: string) => boolean) => Promise<string>;
+}
+
+/** `blocks` are all that will run: their ports are chosen before. */
+export async function openSession(blocks: readonly Block[]): Promise<GuideSession> {
   const ports = await freePorts(blocks);
   const folder = makeFolder(ports);
   const background: Running[] = [];
   let gateway: Running | null = null;
   let again: Repeatable | null = null;
   let last: Running | null = null;
-  try {
-    for (const block of blocks) {
-      if (block.language === "text") {
-        if (again !== null && last !== null) last = await runUntilPrinted(block.code, again, last);
-        await assertPrinted(
-          block.code,
-          last,
-          background.filter((each) => each !== gateway),
-        );
-      }
-      if (block.language !== "sh") continue;
-      const isStart = START.test(block.code);
-      const isBackground = isStart || block.flags.includes("background");
-      // One gateway at a time: before it is started again, the reader has stopped it.
-      if (isStart) await gateway?.stop();
-      const start = (): Running => run(folder, block.code, { ports, isBackground });
-      last = start();
-      if (isBackground) background.push(last);
-      if (isStart) gateway = last;
-      if (isStart) await assertStarted(last);
-      else if (!isBackground) await assertEnded(last, block);
-      again = block.flags.includes("eventually") ? { block, start } : null;
-    }
-  } finally {
-    await stopAll(background);
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const runCommands = async (block: Block): Promise<void> => {
+    const isStart = START.test(block.code);
+    const isBackground = isStart || block.flags.includes("background");
+    // One gateway at a time: before it is started again, the reader has stopped it.
+    if (isStart) await gateway?.stop();
+    const start = (): Running => run(folder, block.code, { ports, isBackground });
+    last = start();
+    if (isBackground) background.push(last);
+    if (isStart) gateway = last;
+    if (isStart) await assertStarted(last);
+    else if (!isBackground) await assertEnded(last, block);
+    again = block.flags.includes("eventually") ? { block, start } : null;
+  };
+  const checkOutput = async ({ code }: Block): Promise<void> => {
+    if (again !== null && last !== null) last = await runUntilPrinted(code, again, last);
+    await assertPrinted(
+      code,
+      last,
+      background.filter((each) => each !== gateway),
+    );
+  };
+  return {
+    run: async (block) => {
+      if (block.language === "text") await checkOutput(block);
+      if (block.language === "sh") await runCommands(block);
+    },
+    printed: () => last?.output() ?? "",
+    gatewayLine: async (isWanted) => {
+      assert.ok(gateway !== null, "no gateway was started");
+      const { output, until } = gateway;
+      const find = (): string | undefined => output().split("\n").find(isWanted);
+      await until(
+        () => find() !== undefined,
+        () => `The gateway did not print the line. Printed:\n${output()}`,
+      );
+      return find() ?? assert.fail(`The gateway ended. Printed:\n${output()}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stopAll(background);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** Fenced blocks in their order, those of lists without their indentation. */
@@ -115,7 +148,7 @@ async function freePorts(blocks: readonly Block[]): Promise<Ports> {
   return ports;
 }
 
-/** The checkout by links, and an `npm` that runs two of its scripts. */
+/** The checkout by links, an `npm` that runs two of its scripts, and `patchbay` as if it were installed. */
 function makeFolder(ports: Ports): string {
   const folder = mkdtempSync(join(tmpdir(), "patchbay-guide-"));
   // Readers work in a folder that others may pass through. If it were private, root's database server would be elsewhere.
@@ -137,6 +170,10 @@ case "$*" in
 esac
 `;
   writeFileSync(join(folder, ".bin/npm"), npm, { mode: 0o755 });
+  writeFileSync(join(folder, ".bin/patchbay"), `#!/bin/sh\nexec "${node}" "${main}" "$@"\n`, { mode: 0o755 });
+  // Of util-linux, which a small container lacks.
+  const uuidgen = `#!/bin/sh\nexec "${node}" -p 'crypto.randomUUID()'\n`;
+  writeFileSync(join(folder, ".bin/uuidgen"), uuidgen, { mode: 0o755 });
   return folder;
 }
 

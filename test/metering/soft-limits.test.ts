@@ -6,6 +6,7 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { reportSoftLimits } from "../../src/metering/report-soft-limits.ts";
 import { changeWindows } from "../../src/metering/store/budget-windows.ts";
 import { lockBudgets } from "../../src/metering/store/budgets.ts";
+import { assertShownJson, shownOutputs } from "../docs/shown-blocks.ts";
 import { budgetsByState, findReachedSoftLimits, markSoftLimit } from "../../src/metering/store/soft-limits.ts";
 import {
   makeTenant,
@@ -112,6 +113,14 @@ test("budgets.soft-limit-log: when spend reaches the soft limit one line names t
       },
     ],
   );
+});
+
+test("budgets.soft-limit-log, guides.outputs: the line is as the page shows it", async () => {
+  const id = await budget({ usd: 50n * USD });
+  await spend(id, { spentNanoUsd: (412n * USD) / 10n });
+  await look();
+  const [shown = ""] = shownOutputs("docs/operations.md", "Budgets that run out");
+  assertShownJson(shown, JSON.stringify({ ...lines[0], workspace: "acme", app: "notes" }));
 });
 
 test("budgets.soft-limit-log: the line is written once in a window, by no later look and no other process, and again in the next window", async () => {

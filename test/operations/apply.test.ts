@@ -6,6 +6,8 @@ import { applyResult } from "../../src/contract/admin/apply.ts";
 import { postForm } from "../harness/client.ts";
 import { configurationOf, type TestGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
+import { shownOutputs } from "../docs/shown-blocks.ts";
+import { missingLine } from "../guides/run-guide.ts";
 import { adminFile, call, refuses } from "../http/admin/admin.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
@@ -169,4 +171,23 @@ test("configuration.apply-stopped: without a gateway the storage is changed dire
     .execute();
   assert.deepEqual(versions, [{ id: "speech", version: 3 }]);
   await database.close();
+});
+
+test("configuration.release, guides.outputs: created, changed, unmanaged and removed objects are printed as the page shows them", async () => {
+  await write(({ connections = [], ...file }) => ({
+    ...withModel("nova-3")(file),
+    connections: [...connections, { id: "old", kind: "deepgram", api_key: "old-secret-0001" }],
+  }));
+  assert.equal((await installation.patchbay("apply")).exitCode, 0);
+  await write(({ connections = [], workspaces = [], ...file }) => ({
+    ...withModel("nova-2")(file),
+    connections: [...connections, { id: "spare", kind: "deepgram", api_key: "spare-secret-0001" }],
+    workspaces: workspaces.map((workspace) =>
+      workspace.id === "other" ? { ...workspace, admin_keys: [] } : workspace,
+    ),
+  }));
+  const { stdout } = await installation.patchbay("apply", "--dry-run");
+  const [shown = ""] = shownOutputs("docs/reference/configuration.md", "Apply");
+  assert.equal(missingLine(shown, stdout), null, stdout);
+  assert.equal(stdout.trimEnd().split("\n").length, shown.split("\n").length, stdout);
 });

@@ -42,12 +42,34 @@ test("console.files: the files of web/ are what its pages import, and no path le
     assert.equal((await get(gateway.origin, path, null)).status, 404, path);
 });
 
-test("console.size: a page of the documentation loads less than 120 KB of scripts", async () => {
-  const modules = await pageModules(gateway.origin, "/docs");
-  const libraries = ["preact", "preact-hooks", "preact-signals", "preact-signals-core", "htm", "minisearch"];
-  let bytes = [...modules.values()].reduce((sum, text) => sum + text.length, 0);
-  for (const name of libraries) bytes += (await get(gateway.origin, `/web/vendor/${name}.js`, null)).text.length;
-  assert.ok(bytes < 120_000, String(bytes));
+test("console.size: a page of the documentation loads few scripts first, and those of the search later", async () => {
+  const first = ["preact", "preact-hooks", "preact-signals", "preact-signals-core", "htm"];
+  for (const [libraries, isFirst, most] of [
+    [first, true, 45_000],
+    [[...first, "minisearch", "stemmer"], false, 130_000],
+  ] as const) {
+    const modules = await pageModules(gateway.origin, "/docs", { isFirst });
+    let bytes = [...modules.values()].reduce((sum, text) => sum + text.length, 0);
+    for (const name of libraries) bytes += (await get(gateway.origin, `/web/vendor/${name}.js`, null)).text.length;
+    assert.ok(bytes < most, `${libraries.at(-1)}: ${bytes}`);
+  }
+});
+
+test("console.size: a page of the documentation loads the search when its field gets the focus", async (t) => {
+  const page = await open(t, "/docs");
+  if (page === null) return;
+  await page.locator("#search-field").waitFor();
+  const loaded = (): Promise<readonly string[]> =>
+    page.evaluate(`performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)`);
+  const later = ["/web/vendor/minisearch.js", "/web/vendor/stemmer.js", "/docs/search.json"];
+  assert.deepEqual(
+    (await loaded()).filter((path) => later.includes(path)),
+    [],
+  );
+  await page.keyboard.press("/");
+  await page.keyboard.type("rotations");
+  await page.locator(".results li").first().waitFor();
+  assert.deepEqual((await loaded()).filter((path) => later.includes(path)).toSorted(), later.toSorted());
 });
 
 test("api.docs: the search finds a section and leads there; / focuses it, Escape ends it", async (t) => {

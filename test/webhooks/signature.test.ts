@@ -8,6 +8,7 @@ import { mock, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { makeSecret, signatureHeaders } from "../../src/webhooks/sign.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
+import { shownOutputs } from "../docs/shown-blocks.ts";
 
 interface Vector {
   readonly name: string;
@@ -55,6 +56,11 @@ test("webhooks.signature: every vector is signed as written down", () => {
 test("webhooks.signature: Node's own HMAC over the documented text gives the same hexadecimal", () => {
   for (const { secret, timestamp, body, signature } of vectors)
     assert.equal(createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex"), signature);
+});
+
+test("webhooks.signature, guides.outputs: the delivery that the page shows is one of the vectors", () => {
+  const [body = "", signature] = shownOutputs("docs/reference/webhooks.md", "What is delivered");
+  assert.equal(vectors.find((vector) => vector.body === body.trim())?.signature, signature);
 });
 
 test("webhooks.signature: OpenSSL computes the same", (t) => {

@@ -24,6 +24,7 @@ export const WEB_MODULES = [
   "ui/html",
   "ui/search-box",
   "ui/search-index",
+  "ui/search-words",
   "ui/theme-toggle",
 ] as const;
 const HEADER_STYLE = "ui/site-header.css";
@@ -37,6 +38,7 @@ const LIBRARIES = {
   "@preact/signals-core": "vendor/preact-signals-core.js",
   htm: "vendor/htm.js",
   minisearch: "vendor/minisearch.js",
+  stemmer: "vendor/stemmer.js",
 } as const;
 
 const IMPORT_MAP = JSON.stringify({
