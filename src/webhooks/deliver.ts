@@ -3,22 +3,9 @@
 import { z } from "zod";
 import { brand } from "../contract/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import { attemptDelivery } from "./attempt.ts";
-import { claimDelivery, releaseClaim } from "./claim.ts";
-import {
-  AGAIN_QUEUE,
-  CONCURRENCY,
-  type DeliveryMessage,
-  enqueue,
-  FIRST_QUEUE,
-  type Lane,
-  PER_RECEIVER,
-} from "./queues.ts";
-import { recordAttempt } from "./record-attempt.ts";
+import { attemptDelivery, type AttemptServices } from "./attempt.ts";
+import { AGAIN_QUEUE, CONCURRENCY, type DeliveryMessage, FIRST_QUEUE, type Lane, PER_RECEIVER } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
-
-/** Delay after which one of the receiver's running deliveries may have ended. */
-const BUSY_SECONDS = 2;
 
 const message = z.object({
   workspaceId: z.string().transform((id) => brand("workspace", id)),
@@ -35,28 +22,26 @@ interface DeliverOptions {
   readonly lane?: Lane;
   /** Aborts the attempt when the process stops. The queue redelivers its message. */
   readonly signal?: AbortSignal;
+  /** The receiver has answered: the next delivery may be claimed, in the batch that records this one or a later one. */
+  readonly onAttempted?: () => void;
 }
 
 export async function deliver(
-  services: WebhookServices,
+  services: Pick<WebhookServices, "writes" | keyof AttemptServices>,
   dueMessage: DeliveryMessage,
-  { lane = FIRST_QUEUE, signal }: DeliverOptions = {},
+  { lane = FIRST_QUEUE, signal, onAttempted }: DeliverOptions = {},
 ): Promise<void> {
-  const claim = await claimDelivery(services, dueMessage);
-  switch (claim.kind) {
-    case "stale":
-      return;
-    case "busy":
-      await enqueue(services.queue, dueMessage, { lane, delaySeconds: BUSY_SECONDS });
-      return;
-    case "claimed": {
-      const attempt = await attemptDelivery(services, claim.delivery, signal).catch(async (error: unknown) => {
-        await releaseClaim(services, dueMessage);
-        throw error;
-      });
-      await recordAttempt(services, claim.delivery, attempt);
-    }
-  }
+  const { writes } = services;
+  const claim = await writes.claim(dueMessage, lane);
+  if (claim.kind !== "claimed") return;
+  const { delivery } = claim;
+  const attempt = await attemptDelivery(services, delivery, signal).catch(async (error: unknown) => {
+    await writes.release(delivery);
+    throw error;
+  });
+  const recorded = writes.record(delivery, attempt);
+  onAttempted?.();
+  await recorded;
 }
 
 /** Starts the workers for deliveries that `deliverOnTerminal` and failed attempts enqueue. */
@@ -69,6 +54,7 @@ export function startDeliveries(
     queue.work(lane, {
       concurrency: concurrency[lane],
       perGroup: PER_RECEIVER,
-      handler: ({ data, signal }) => deliver(services, readMessage(data), { lane, signal }),
+      handler: ({ data, signal, freeSlot }) =>
+        deliver(services, readMessage(data), { lane, signal, onAttempted: freeSlot }),
     });
 }

@@ -42,26 +42,39 @@ export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueD
   return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
 }
 
-/** Enqueues messages that are due now. */
+export interface ScheduledMessage {
+  readonly message: DeliveryMessage;
+  readonly lane: Lane;
+  /** 0: due now. */
+  readonly delaySeconds: number;
+}
+
+/** In one statement for each lane. */
 export async function enqueueAll(
   queue: Pick<Queue, "sendAll">,
-  messages: readonly DeliveryMessage[],
-  lane: Lane,
+  messages: readonly ScheduledMessage[],
   tx: DatabaseTransaction,
 ): Promise<void> {
-  const rows = messages.map((message) => ({ data: { ...message }, groupId: message.workspaceId }));
-  if (rows.length > 0) await queue.sendAll(lane, rows, tx);
+  for (const [lane, own] of Map.groupBy(messages, (each) => each.lane)) {
+    const rows = own.map(({ message, delaySeconds }) => ({
+      data: { ...message },
+      ...optionsOf(message, delaySeconds),
+    }));
+    await queue.sendAll(lane, rows, tx);
+  }
 }
 
 export async function enqueue(
   queue: Pick<Queue, "send">,
-  message: DeliveryMessage,
-  schedule: { readonly lane: Lane; readonly delaySeconds: number },
+  { message, lane, delaySeconds }: ScheduledMessage,
   tx?: DatabaseTransaction,
 ): Promise<void> {
-  const options = {
-    groupId: message.workspaceId,
-    ...(schedule.delaySeconds === 0 ? {} : { startAfter: Math.round(schedule.delaySeconds * 1000) / 1000 }),
+  await queue.send(lane, { ...message }, optionsOf(message, delaySeconds), tx);
+}
+
+function optionsOf({ workspaceId }: DeliveryMessage, delaySeconds: number) {
+  return {
+    groupId: workspaceId,
+    ...(delaySeconds === 0 ? {} : { startAfter: Math.round(delaySeconds * 1000) / 1000 }),
   };
-  await queue.send(schedule.lane, { ...message }, options, tx);
 }
