@@ -54,6 +54,7 @@ export function startDeliveries(
     queue.work(lane, {
       concurrency: concurrency[lane],
       perGroup: PER_RECEIVER,
+      perTurn: PER_RECEIVER,
       handler: ({ data, signal, freeSlot }) =>
         deliver(services, readMessage(data), { lane, signal, onAttempted: freeSlot }),
     });
