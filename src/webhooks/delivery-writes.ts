@@ -13,6 +13,7 @@ import { type Decisions, type DecisionServices, decideSteps, type RecordStep, ty
 import type { Claim, ClaimedDelivery } from "./claim.ts";
 import type { WebhookState } from "./delivery-state.ts";
 import {
+  BUSY_SECONDS,
   type DeliveryMessage,
   enqueueAll,
   type Lane,
@@ -42,8 +43,6 @@ export interface WriteServices extends DecisionServices {
 const MAX_BATCH = 100;
 /** A receiver gets four requests at once, so that only a pause lets their ends and the next claims come together. */
 const PAUSE_FACTOR = 1;
-/** Delay after which one of a busy receiver's attempts may have ended. */
-const BUSY_SECONDS = 2;
 
 type Answer = Claim | { readonly kind: "stored" } | { readonly kind: "failed"; readonly error: unknown };
 

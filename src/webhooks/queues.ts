@@ -17,6 +17,12 @@ export const PER_RECEIVER = 4;
  */
 export const CONCURRENCY = { [FIRST_QUEUE]: 2_000, [AGAIN_QUEUE]: 250 } as const;
 
+/** Messages in this process for each attempt at once. Those that wait are claimed by the transaction that records the attempts before them. */
+export const FETCHED_PER_ATTEMPT = 2;
+
+/** Delay after which one of a busy receiver's attempts may have ended. */
+export const BUSY_SECONDS = 2;
+
 export interface DeliveryMessage {
   readonly workspaceId: WorkspaceId;
   readonly deliveryId: DeliveryId;
@@ -32,11 +38,11 @@ export function leaseSeconds(timeoutMs: number): number {
 }
 
 export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueDefinition>> {
-  // Longer than the lease, so that the claim has expired when the queue redelivers a message.
+  // Longer than the lease, so that the claim has expired when the queue redelivers a message, and than the wait for attempts before it.
   const definition = {
     retryLimit: 20,
     retryDelaySeconds: 5,
-    expireSeconds: leaseSeconds(timeoutMs) + 30,
+    expireSeconds: FETCHED_PER_ATTEMPT * leaseSeconds(timeoutMs) + 30,
     heartbeatSeconds: HEARTBEAT_SECONDS,
   };
   return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
