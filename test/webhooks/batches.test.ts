@@ -250,7 +250,7 @@ function breaking(own: OpenDatabase, when: "before" | "after"): OpenDatabase {
   });
 }
 
-test("webhooks.receiver-concurrency: batches of two processes lock their webhooks in the same order", async () => {
+test("webhooks.receiver-concurrency: batches of two processes lock their webhooks in the same order, and deliveries after them, as a redelivery does", async () => {
   const benches = [await openConfigured(), await openConfigured()];
   const [first, second] = benches.toSorted((left, right) => (left.workspaceId < right.workspaceId ? -1 : 1));
   assert.ok(first !== undefined && second !== undefined);
@@ -268,6 +268,8 @@ test("webhooks.receiver-concurrency: batches of two processes lock their webhook
       return rows.length > 0;
     });
     await sql`${lock(second)} nowait`.execute(tx);
+    const ids = messages.map(({ deliveryId }) => deliveryId);
+    await sql`select from webhook_deliveries where id = any(${ids}::text[]) for update nowait`.execute(tx);
     return { claiming: claims };
   });
   assert.deepEqual(kindsOf(await claiming), ["claimed", "claimed"]);
