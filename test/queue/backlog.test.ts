@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { after, before, test } from "node:test";
-import { sql } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import { createBacklog } from "../../src/queue/backlog.ts";
 import { createQueue, type WorkOptions } from "../../src/queue/queue.ts";
-import { openTestDatabase, type TestDatabase, withPlugin, withSystemAccess } from "../harness/postgres/database.ts";
+import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -37,12 +37,16 @@ async function fetchesFor(
   options: Omit<WorkOptions, "handler" | "pollMs">,
 ): Promise<number> {
   let fetches = 0;
-  const counted = withPlugin(database, {
-    transformQuery: ({ node }) => {
-      if (JSON.stringify(node).includes("SKIP LOCKED")) fetches += 1;
-      return node;
-    },
-    transformResult: async ({ result }) => result,
+  const { db } = database;
+  // The queue's statements pass no plugin.
+  const counted = new Proxy(db, {
+    get: (target, name) =>
+      name !== "executeQuery"
+        ? Reflect.get(target, name, target)
+        : (query: CompiledQuery) => {
+            if (query.sql.includes("SKIP LOCKED")) fetches += 1;
+            return target.executeQuery(query);
+          },
   });
   const queue = createQueue({
     database: withSystemAccess(database, { db: counted }),
