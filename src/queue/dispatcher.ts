@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Db, Job, PgBoss } from "pg-boss";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
-import { createBacklog } from "./backlog.ts";
+import { type Backlog, createBacklog } from "./backlog.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
@@ -55,7 +55,7 @@ const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { boss, db, name, onError, concurrency, perGroup = concurrency, perTurn = 1, pollMs = POLL_MS } = options;
+  const { boss, name, onError, concurrency, perGroup = concurrency, perTurn = 1, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
   /** Those of the running messages that occupy a slot. */
@@ -75,9 +75,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         const isTurn = options.perGroup !== undefined && turns.isOpen();
         const batchSize = isTurn ? Math.min(room.freeSlots, perTurn) : fewSizes(room.slots);
         const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
-        const search = backlog.search(ignoreGroups);
-        const jobs = search === null ? [] : await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
-        if (jobs.length < batchSize) search?.foundAll();
+        const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups });
         for (const job of jobs) startJob(job);
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
         else if (jobs.length < batchSize) break;
@@ -162,6 +160,19 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       clearInterval(heartbeat);
     },
   };
+}
+
+/** Without a fetch if no message may be found. */
+async function fetchFrom(
+  backlog: Backlog,
+  { boss, db, name }: DispatcherOptions,
+  wanted: { readonly batchSize: number; readonly ignoreGroups: string[] },
+): Promise<readonly Job<unknown>[]> {
+  const search = backlog.search(wanted.ignoreGroups);
+  if (search === null) return [];
+  const jobs = await boss.fetch<unknown>(name, { ...wanted, db });
+  if (jobs.length < wanted.batchSize) search.foundAll();
+  return jobs;
 }
 
 interface Room {

@@ -235,13 +235,13 @@ for (const when of ["before", "after"] as const) {
 
 /** Its first transaction loses its connection. */
 function breaking(own: OpenDatabase, when: "before" | "after"): OpenDatabase {
-  const { transaction } = bypassRls(own, "batch");
+  const access = bypassRls(own, "batch");
   let isBroken = false;
   return withSystemAccess(own, {
     transaction: async (work) => {
-      if (isBroken) return transaction(work);
+      if (isBroken) return access.transaction(work);
       isBroken = true;
-      await transaction(async (tx) => {
+      await access.transaction(async (tx) => {
         await work(tx);
         if (when === "before") await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
       });
