@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { worthOfCores } from "./measure/cores.ts";
+import { benchDeliveries } from "./jobs/deliveries.ts";
 import { benchJobPolls } from "./jobs/job-polls.ts";
 import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
@@ -39,6 +40,7 @@ jobs           embedded and on a server: submissions, pick-up, and jobs finished
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
+  --webhook            on a server: what deliveries add to jobs, and deliveries alone
 job-polls      a poll next to few and to many finished jobs
   --few 1000
   --many 1000000
@@ -76,6 +78,7 @@ const { values, positionals } = parseArgs({
     uploads: { type: "string" },
     jobs: { type: "string", default: "1000" },
     singles: { type: "string", default: "100" },
+    webhook: { type: "boolean", default: false },
     few: { type: "string", default: "1000" },
     many: { type: "string", default: "1000000" },
     polls: { type: "string", default: "12000" },
@@ -120,7 +123,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       uploads: positive("uploads", values.uploads ?? "200"),
     }),
   jobs: () =>
-    benchJobs({
+    (values.webhook ? benchDeliveries : benchJobs)({
       jobs: positive("jobs", values.jobs),
       connections: positive("connections", values.connections ?? "16"),
       singles: positive("singles", values.singles),

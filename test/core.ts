@@ -49,6 +49,7 @@ export const CORE: Readonly<Record<string, CoreGroup>> = {
   webhooks: {
     why: "Deliveries are durable queue entries with their own schedule. A conditional upsert elects the process that sends an alert.",
     files: [
+      "test/webhooks/batches.test.ts",
       "test/webhooks/deliver.test.ts",
       "test/webhooks/fairness.test.ts",
       "test/http/stt-webhook/happy.test.ts",

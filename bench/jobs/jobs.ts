@@ -76,7 +76,7 @@ async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Pr
   }
 }
 
-async function burst({ origin }: Running, jobs: number, connections: number) {
+export async function burst({ origin }: Running, jobs: number, connections: number) {
   const startedMs = performance.now();
   const result = await runLoad({
     origin,

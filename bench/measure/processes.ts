@@ -19,6 +19,10 @@ export function startStandIn(): Promise<Running> {
   return startChild("./upstream/provider-stand-in.ts", {});
 }
 
+export function startReceiver(): Promise<Running> {
+  return startChild("./upstream/webhook-receiver.ts", {});
+}
+
 /** `target`: where every request is forwarded. */
 export function startForwarder(target: string): Promise<Running> {
   return startChild("./upstream/bare-forwarder.ts", { target });
@@ -113,6 +117,8 @@ function configuration(options: GatewayOptions, dataDir: string): object {
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl ?? "", data_dir: dataDir },
     limits: limits ?? {},
+    // For receivers on loopback.
+    webhooks: { allow_http: true, allowed_private_cidrs: ["127.0.0.1/32"] },
     ...(local === undefined ? {} : { models: { dir: local.dir } }),
     secrets: {
       key_pepper: randomBytes(32).toString("base64"),

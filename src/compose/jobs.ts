@@ -25,6 +25,7 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { startDeliveries } from "../webhooks/deliver.ts";
+import { createDeliveryWrites } from "../webhooks/delivery-writes.ts";
 import { deliverOnTerminal } from "../webhooks/on-terminal.ts";
 import { webhookQueues } from "../webhooks/queues.ts";
 import { createReceivers } from "../webhooks/receivers.ts";
@@ -140,15 +141,16 @@ function webhookServices(
   queue: Queue,
 ): WebhookServices {
   const { limits, webhooks } = configuration;
+  const timeoutMs = limits.webhookTimeoutSeconds * 1000;
+  const rules = { maxAttempts: limits.webhookMaxAttempts, random: Math.random };
   return {
     database,
     seal,
     queue,
+    writes: createDeliveryWrites({ database, seal, queue, timeoutMs, ...rules }),
     receivers: createReceivers(outbound, webhookPolicy(webhooks)),
-    maxAttempts: limits.webhookMaxAttempts,
-    timeoutMs: limits.webhookTimeoutSeconds * 1000,
+    timeoutMs,
     nowMs,
     onAttempt: metrics.webhookAttempted,
-    random: Math.random,
   };
 }

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Db, Job, PgBoss } from "pg-boss";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
+import { type Backlog, createBacklog } from "./backlog.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
@@ -20,6 +21,8 @@ export interface WorkOptions {
   readonly concurrency: number;
   /** Handlers of one group at once in this process. Groups are then served round-robin; without it, messages are served by age alone. */
   readonly perGroup?: number;
+  /** Messages that are fetched at once for groups whose turn it is, at most `perGroup`. Default: 1, the fairest. */
+  readonly perTurn?: number;
   /** Longest delay before polling notices a deferred message, or one with a lost notification. */
   readonly pollMs?: number;
   /** If it throws, the message is retried as its queue allows. */
@@ -52,13 +55,14 @@ const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
+  const { boss, name, onError, concurrency, perGroup = concurrency, perTurn = 1, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
   /** Those of the running messages that occupy a slot. */
   const slots = new Set<Job<unknown>>();
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
+  const backlog = createBacklog();
   let fetching: Promise<void> | null = null;
   const completion = createCompletion(options);
   const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
@@ -69,9 +73,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
         // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
         const isTurn = options.perGroup !== undefined && turns.isOpen();
-        const batchSize = isTurn ? 1 : fewSizes(room.slots);
+        const batchSize = isTurn ? Math.min(room.freeSlots, perTurn) : fewSizes(room.slots);
         const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
-        const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
+        const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups });
         for (const job of jobs) startJob(job);
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
         else if (jobs.length < batchSize) break;
@@ -80,6 +84,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const wake = (): void => {
     turns.news();
+    backlog.news();
     startFetching();
   };
   const startFetching = (): void => {
@@ -117,6 +122,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       onError(error);
       // The error is not stored, because it may contain a caller's data.
       await boss.fail(name, job, null);
+      backlog.news();
       return;
     }
     completion.begin(job);
@@ -156,7 +162,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
+/** Without a fetch if no message may be found. */
+async function fetchFrom(
+  backlog: Backlog,
+  { boss, db, name }: DispatcherOptions,
+  wanted: { readonly batchSize: number; readonly ignoreGroups: string[] },
+): Promise<readonly Job<unknown>[]> {
+  const search = backlog.search(wanted.ignoreGroups);
+  if (search === null) return [];
+  const jobs = await boss.fetch<unknown>(name, { ...wanted, db });
+  if (jobs.length < wanted.batchSize) search.foundAll();
+  return jobs;
+}
+
 interface Room {
+  /** Whatever their groups. */
+  readonly freeSlots: number;
   /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
   readonly slots: number;
   readonly busyGroups: readonly string[];
@@ -169,6 +190,7 @@ function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurren
   const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
   const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
   return {
+    freeSlots: free,
     slots: Math.min(free, perGroup, ...headroom),
     busyGroups: [...counts.keys()],
     fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),

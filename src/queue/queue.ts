@@ -41,7 +41,7 @@ export interface SendOptions {
 }
 
 /** A message of `sendAll`. */
-export interface ReadyMessage extends Omit<SendOptions, "startAfter"> {
+export interface QueueMessage extends SendOptions {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -55,8 +55,8 @@ export interface Queue {
     options?: SendOptions,
     tx?: DatabaseTransaction,
   ): Promise<void>;
-  /** Like `send`, for several messages that start at once, in one statement and with one notification. */
-  sendAll(name: string, messages: readonly ReadyMessage[], tx?: DatabaseTransaction): Promise<void>;
+  /** Like `send`, for several messages in one statement and with one notification. */
+  sendAll(name: string, messages: readonly QueueMessage[], tx?: DatabaseTransaction): Promise<void>;
   work(name: string, options: WorkOptions): void;
   /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
   publish(topics: string | readonly string[], tx?: DatabaseTransaction): Promise<void>;
@@ -137,13 +137,17 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
     async sendAll(name, messages, tx) {
       if (messages.length === 0) return;
       const db = tx === undefined ? pooled : preparedOn(tx);
-      const rows = messages.map(({ data, groupId, priority, key }) => ({
+      const rows = messages.map(({ data, startAfter, groupId, priority, key }) => ({
         data,
+        ...(startAfter === undefined ? {} : { startAfter }),
         ...(priority === undefined ? {} : { priority }),
         ...(key === undefined ? {} : { singletonKey: key }),
         ...(groupId === undefined ? {} : { group: { id: groupId } }),
       }));
       await boss.insert(name, rows, { db });
+      for (const { startAfter } of messages)
+        if (typeof startAfter === "number") dispatchers.get(name)?.wakeAfter(startAfter);
+      if (messages.every(({ startAfter }) => startAfter !== undefined)) return;
       await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
     },
 

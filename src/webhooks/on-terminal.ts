@@ -13,10 +13,11 @@ export async function deliverOnTerminal(
 ): Promise<void> {
   const deliveries = events.map((event) => ({ ...event, id: newId("delivery"), eventId: event.id }));
   const inserted = await insertDeliveries(tx, deliveries);
-  for (const lane of [FIRST_QUEUE, AGAIN_QUEUE] as const) {
-    const messages = deliveries
-      .filter(({ id }) => inserted.get(id)?.isFailing === (lane === AGAIN_QUEUE))
-      .map(({ id, workspaceId }) => ({ workspaceId, deliveryId: id, turn: 0 }));
-    await enqueueAll(queue, messages, lane, tx);
-  }
+  const messages = deliveries.flatMap(({ id, workspaceId }) => {
+    const delivery = inserted.get(id);
+    if (delivery === undefined) return [];
+    const message = { workspaceId, deliveryId: id, turn: 0 };
+    return [{ message, lane: delivery.isFailing ? AGAIN_QUEUE : FIRST_QUEUE, delaySeconds: 0 } as const];
+  });
+  await enqueueAll(queue, messages, tx);
 }

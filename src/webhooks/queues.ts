@@ -17,6 +17,12 @@ export const PER_RECEIVER = 4;
  */
 export const CONCURRENCY = { [FIRST_QUEUE]: 2_000, [AGAIN_QUEUE]: 250 } as const;
 
+/** Messages in this process for each attempt at once. Those that wait are claimed by the transaction that records the attempts before them. */
+export const FETCHED_PER_ATTEMPT = 2;
+
+/** Delay after which one of a busy receiver's attempts may have ended. */
+export const BUSY_SECONDS = 2;
+
 export interface DeliveryMessage {
   readonly workspaceId: WorkspaceId;
   readonly deliveryId: DeliveryId;
@@ -32,36 +38,49 @@ export function leaseSeconds(timeoutMs: number): number {
 }
 
 export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueDefinition>> {
-  // Longer than the lease, so that the claim has expired when the queue redelivers a message.
+  // Longer than the lease, so that the claim has expired when the queue redelivers a message, and than the wait for attempts before it.
   const definition = {
     retryLimit: 20,
     retryDelaySeconds: 5,
-    expireSeconds: leaseSeconds(timeoutMs) + 30,
+    expireSeconds: FETCHED_PER_ATTEMPT * leaseSeconds(timeoutMs) + 30,
     heartbeatSeconds: HEARTBEAT_SECONDS,
   };
   return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
 }
 
-/** Enqueues messages that are due now. */
+export interface ScheduledMessage {
+  readonly message: DeliveryMessage;
+  readonly lane: Lane;
+  /** 0: due now. */
+  readonly delaySeconds: number;
+}
+
+/** In one statement for each lane. */
 export async function enqueueAll(
   queue: Pick<Queue, "sendAll">,
-  messages: readonly DeliveryMessage[],
-  lane: Lane,
+  messages: readonly ScheduledMessage[],
   tx: DatabaseTransaction,
 ): Promise<void> {
-  const rows = messages.map((message) => ({ data: { ...message }, groupId: message.workspaceId }));
-  if (rows.length > 0) await queue.sendAll(lane, rows, tx);
+  for (const [lane, own] of Map.groupBy(messages, (each) => each.lane)) {
+    const rows = own.map(({ message, delaySeconds }) => ({
+      data: { ...message },
+      ...optionsOf(message, delaySeconds),
+    }));
+    await queue.sendAll(lane, rows, tx);
+  }
 }
 
 export async function enqueue(
   queue: Pick<Queue, "send">,
-  message: DeliveryMessage,
-  schedule: { readonly lane: Lane; readonly delaySeconds: number },
+  { message, lane, delaySeconds }: ScheduledMessage,
   tx?: DatabaseTransaction,
 ): Promise<void> {
-  const options = {
-    groupId: message.workspaceId,
-    ...(schedule.delaySeconds === 0 ? {} : { startAfter: Math.round(schedule.delaySeconds * 1000) / 1000 }),
+  await queue.send(lane, { ...message }, optionsOf(message, delaySeconds), tx);
+}
+
+function optionsOf({ workspaceId }: DeliveryMessage, delaySeconds: number) {
+  return {
+    groupId: workspaceId,
+    ...(delaySeconds === 0 ? {} : { startAfter: Math.round(delaySeconds * 1000) / 1000 }),
   };
-  await queue.send(schedule.lane, { ...message }, options, tx);
 }

@@ -23,12 +23,8 @@ export async function redeliver(
     if (!webhook.enabled) throw webhookDisabled();
     const row = await restartDelivery(tx, workspaceId, deliveryId);
     if (row === undefined) throw noDelivery();
-    await enqueue(
-      services.queue,
-      { workspaceId, deliveryId, turn: row.turn },
-      { lane: FIRST_QUEUE, delaySeconds: 0 },
-      tx,
-    );
+    const message = { workspaceId, deliveryId, turn: row.turn };
+    await enqueue(services.queue, { message, lane: FIRST_QUEUE, delaySeconds: 0 }, tx);
     await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,

@@ -2,21 +2,19 @@
 import type { Queue } from "../queue/queue.ts";
 import type { Database, systemAccess } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
+import type { DeliveryWrites } from "./delivery-writes.ts";
 
 export interface WebhookServices {
   readonly database: Pick<Database, typeof systemAccess | "inWorkspace">;
   readonly seal: Seal;
   readonly queue: Pick<Queue, "send" | "sendAll">;
+  readonly writes: DeliveryWrites;
   readonly receivers: Receivers;
-  /** Maximum attempts per event, or per manual redelivery. */
-  readonly maxAttempts: number;
   /** From the first packet to the last byte that is read of the response. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   /** Called with the outcome of each attempt. */
   readonly onAttempt?: (outcome: string) => void;
-  /** From 0 to 1. */
-  readonly random: () => number;
 }
 
 /** Outbound connections, guarded by the address rules [webhooks.url-rules]. */

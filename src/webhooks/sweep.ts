@@ -1,6 +1,6 @@
 // The periodic sweep of webhooks: re-enqueues deliveries with a lost message, and deletes old deliveries and expired secrets.
 import { runInBatches } from "../lib/concurrency/run-in-batches.ts";
-import { AGAIN_QUEUE, enqueue } from "./queues.ts";
+import { AGAIN_QUEUE, enqueueAll } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { purgeDeliveries, renewOverdue } from "./store/deliveries.ts";
 import { purgePreviousSecrets } from "./store/webhooks.ts";
@@ -17,8 +17,9 @@ export async function sweepWebhooks(
   stopping?: AbortSignal,
 ): Promise<void> {
   await bypassRls(database, "sweep").transaction(async (tx) => {
-    for (const message of await renewOverdue(tx, OVERDUE_MINUTES, BATCH))
-      await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds: 0 }, tx);
+    const overdue = await renewOverdue(tx, OVERDUE_MINUTES, BATCH);
+    const messages = overdue.map((message) => ({ message, lane: AGAIN_QUEUE, delaySeconds: 0 }) as const);
+    await enqueueAll(queue, messages, tx);
   });
   const { db } = bypassRls(database, "sweep");
   await runInBatches(BATCH, () => purgeDeliveries(db, KEPT_DAYS, BATCH), stopping);

@@ -1,7 +1,7 @@
 // Opens the sealed address and secrets of a workspace's webhook, and describes it for its owner and the audit log.
 import { GatewayError } from "../contract/errors.ts";
 import type { WebhookView } from "../contract/webhook.ts";
-import { readDataKeys } from "../storage/secrets/data-keys.ts";
+import { readDataKeys, type SecretOpener } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secrets/secret-places.ts";
 import type { Handle } from "../storage/system.ts";
@@ -21,7 +21,10 @@ export interface OpenedWebhook {
 }
 
 export async function openWebhook(db: Handle, seal: Seal, row: CurrentWebhook): Promise<OpenedWebhook> {
-  const keys = await readDataKeys(db, seal, row.workspace_id);
+  return openWebhookWith(await readDataKeys(db, seal, row.workspace_id), row);
+}
+
+export function openWebhookWith(keys: SecretOpener, row: CurrentWebhook): OpenedWebhook {
   const open = (column: WebhookSecret, sealed: Buffer) =>
     keys.open(sealed, webhookSecretPlace(row.workspace_id, column));
   const { secret, previous_secret: previous, previous_counts: isValid, sealed_url: sealedUrl } = row;

@@ -79,3 +79,19 @@ test("api.wait-abort: a waiter that is aborted leaves the queue and takes no one
   await Promise.all([first, last]);
   assert.deepEqual(begun, ["a1", "a2"]);
 });
+
+test("api.fair-turns: below the other limits a place goes to the next of its own owner, and an aborted waiter gets none", async () => {
+  const { begun, enter, end } = open({ total: 9, perKind: 9, perOwner: 1 });
+  const stop = new AbortController();
+  const all = [enter("a1", "x", "a"), enter("b1", "x", "b"), enter("b2", "x", "b")];
+  const aborted = assert.rejects(enter("a2", "x", "a", stop.signal), /stopping/);
+  all.push(enter("a3", "x", "a"));
+  await turn();
+  stop.abort(new Error("stopping"));
+  await aborted;
+  await end("a1");
+  assert.deepEqual(begun, ["a1", "b1", "a3"]);
+  for (const name of ["b1", "b2", "a3"]) await end(name);
+  await Promise.all(all);
+  assert.deepEqual(begun, ["a1", "b1", "a3", "b2"]);
+});

@@ -4,7 +4,6 @@ import { after, before, test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
 import { webhookEvent } from "../../src/contract/webhook.ts";
 import { attemptDelivery } from "../../src/webhooks/attempt.ts";
-import { claimDelivery } from "../../src/webhooks/claim.ts";
 import { deliver } from "../../src/webhooks/deliver.ts";
 import { describeWebhook, deleteWebhook } from "../../src/webhooks/describe.ts";
 import { describeDelivery, listDeliveries } from "../../src/webhooks/list-deliveries.ts";
@@ -277,7 +276,7 @@ test("webhooks.at-least-once: a process that dies between the receiver's answer 
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
-  const claim = await claimDelivery(bench.services, message);
+  const claim = await bench.services.writes.claim(message, FIRST_QUEUE);
   assert(claim.kind === "claimed");
   await attemptDelivery(bench.services, claim.delivery);
   const busy = await bench.run(message);

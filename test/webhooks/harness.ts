@@ -5,8 +5,10 @@ import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/i
 import type { EventStatus } from "../../src/contract/webhook.ts";
 import { configureWebhook } from "../../src/webhooks/configure.ts";
 import { deliver, readMessage } from "../../src/webhooks/deliver.ts";
+import { createDeliveryWrites } from "../../src/webhooks/delivery-writes.ts";
 import { deliverOnTerminal } from "../../src/webhooks/on-terminal.ts";
 import type { DeliveryMessage } from "../../src/webhooks/queues.ts";
+import type { RetryRules } from "../../src/webhooks/record-attempt.ts";
 import type { ReceiverAnswer, ReceiverRequest, WebhookServices } from "../../src/webhooks/services.ts";
 import { makeTenant, type TestDatabase } from "../harness/postgres/database.ts";
 
@@ -53,14 +55,18 @@ export const status = (statusCode: number, retryAfter?: string): ReceiverAnswer 
   bodyStart: `status ${statusCode}`,
 });
 
-export async function openBench(database: TestDatabase, change: Partial<WebhookServices> = {}): Promise<Bench> {
+export async function openBench(
+  database: TestDatabase,
+  change: Partial<WebhookServices & RetryRules> = {},
+): Promise<Bench> {
   const tenant = await makeTenant(database);
   const workspaceId = brand("workspace", tenant.workspaceId);
   const appId = brand("app", tenant.appId);
   const requests: ReceiverRequest[] = [];
   const sent: SentMessage[] = [];
   let answer: (request: ReceiverRequest) => Promise<ReceiverAnswer> = async () => ok;
-  const services: WebhookServices = {
+  const timeoutMs = 15_000;
+  const base: Omit<WebhookServices, "writes"> = {
     database,
     seal: createSeal({ keys: [Buffer.alloc(32, 3)] }),
     queue: {
@@ -73,7 +79,12 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
         });
       },
       sendAll: async (lane, messages) => {
-        for (const { data } of messages) sent.push({ lane, message: readMessage(data), delaySeconds: 0 });
+        for (const { data, startAfter } of messages)
+          sent.push({
+            lane,
+            message: readMessage(data),
+            delaySeconds: typeof startAfter === "number" ? startAfter : 0,
+          });
       },
     },
     receivers: {
@@ -83,12 +94,12 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
         return answer(request);
       },
     },
-    maxAttempts: 8,
-    timeoutMs: 15_000,
+    timeoutMs,
     nowMs: Date.now,
-    random: () => 0.5,
     ...change,
   };
+  const rules = { maxAttempts: 8, random: () => 0.5, ...change };
+  const services: WebhookServices = { writes: createDeliveryWrites({ ...rules, ...base, database }), ...base };
   return {
     services,
     workspaceId,

@@ -17,13 +17,17 @@ interface Permit {
   readonly owner: string;
 }
 
+interface Waiter extends Permit {
+  readonly go: () => void;
+}
+
 const NO_OWNER = "";
 
 export function createKeyedSemaphore(limits: ConcurrencyLimits): KeyedSemaphore {
   const byKind = createCounter();
   const byOwner = createCounter();
   const roundRobin = createRoundRobin();
-  const queue: (Permit & { readonly go: () => void })[] = [];
+  const queue = createQueue();
   let total = 0;
 
   const isAvailable = ({ kind, owner }: Permit): boolean =>
@@ -38,14 +42,17 @@ export function createKeyedSemaphore(limits: ConcurrencyLimits): KeyedSemaphore 
   }
 
   function release({ kind, owner }: Permit): void {
+    const isShared = total === limits.total || byKind.count(kind) === limits.perKind;
     total--;
     byKind.add(kind, -1);
     byOwner.add(owner, -1);
+    // If neither other limit was reached, only waiters of the same owner may have waited for this permit: thousands of other owners need not be looked at.
+    const waiting = isShared ? queue.all : queue.of(owner);
     // A waiter of the same kind and another of the same owner may both have waited for this permit alone.
     while (total < limits.total) {
-      const next = roundRobin.next(queue.filter(isAvailable));
+      const next = roundRobin.next([...waiting].filter(isAvailable));
       if (next === undefined) return;
-      queue.splice(queue.indexOf(next), 1);
+      queue.remove(next);
       take(next);
       next.go();
     }
@@ -59,13 +66,10 @@ export function createKeyedSemaphore(limits: ConcurrencyLimits): KeyedSemaphore 
     }
     const turn = Promise.withResolvers<void>();
     const waiter = { ...permit, go: turn.resolve };
-    queue.push(waiter);
+    queue.add(waiter);
     const onAbort = (): void => {
-      const at = queue.indexOf(waiter);
       // Too late once the permit was granted: its holder looks at the signal itself.
-      if (at < 0) return;
-      queue.splice(at, 1);
-      turn.reject(signal.reason);
+      if (queue.remove(waiter)) turn.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -84,6 +88,28 @@ export function createKeyedSemaphore(limits: ConcurrencyLimits): KeyedSemaphore 
       } finally {
         release(permit);
       }
+    },
+  };
+}
+
+/** Waiters in order of arrival, of all owners and of each. */
+function createQueue() {
+  const all = new Set<Waiter>();
+  const byOwner = new Map<string, Set<Waiter>>();
+  const of = (owner: string): ReadonlySet<Waiter> => byOwner.get(owner) ?? new Set();
+  return {
+    all,
+    of,
+    add: (waiter: Waiter): void => {
+      all.add(waiter);
+      const own = byOwner.get(waiter.owner) ?? new Set();
+      byOwner.set(waiter.owner, own.add(waiter));
+    },
+    remove: (waiter: Waiter): boolean => {
+      const own = byOwner.get(waiter.owner);
+      own?.delete(waiter);
+      if (own?.size === 0) byOwner.delete(waiter.owner);
+      return all.delete(waiter);
     },
   };
 }

@@ -33,7 +33,7 @@ export async function resendMessages(queue: Queue, tx: SystemTransaction): Promi
   const deliveries = await listPendingDeliveries(tx);
   for (const { id, workspace_id: workspace, turn, delaySeconds } of deliveries) {
     const message = { workspaceId: brand("workspace", workspace), deliveryId: brand("delivery", id), turn };
-    await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds }, tx);
+    await enqueue(queue, { message, lane: AGAIN_QUEUE, delaySeconds }, tx);
   }
   return jobs.length + deliveries.length;
 }

@@ -19,6 +19,12 @@ export interface SecretOpener {
   open(sealed: Buffer, place: SecretPlace): string;
 }
 
+export interface DataKeyRow {
+  readonly scope: string;
+  readonly version: number;
+  readonly wrapped: Buffer;
+}
+
 /** Reads the data keys of one owner, or all (null) for callers with access to every workspace. */
 export async function readDataKeys(
   db: Pick<Kysely<Tables>, "selectFrom">,
@@ -26,7 +32,11 @@ export async function readDataKeys(
   scope: string | null,
 ): Promise<SecretOpener> {
   const all = db.selectFrom("data_keys").select(["scope", "version", "wrapped"]);
-  const rows = await (scope === null ? all : all.where("scope", "=", scope)).execute();
+  return openerWith(await (scope === null ? all : all.where("scope", "=", scope)).execute(), ring);
+}
+
+/** For keys that were read with other rows. */
+export function openerWith(rows: readonly DataKeyRow[], ring: Seal): SecretOpener {
   const wrapped = new Map(rows.map((row) => [nameOf(row.scope, row.version), row.wrapped]));
   const unwrapped = new Map<string, Buffer>();
   const keyOf = (owner: string, version: number): Buffer => {

@@ -1,11 +1,11 @@
-// Stores delivery attempts, and reads the delivery log: deliveries with their latest attempts, newest first [webhooks.log].
+// Reads the delivery log: deliveries with their latest attempts, newest first [webhooks.log].
 import { type Selectable, sql } from "kysely";
-import { type DeliveryId, newId, type WorkspaceId } from "../../contract/ids.ts";
+import type { DeliveryId, WorkspaceId } from "../../contract/ids.ts";
 import type { AttemptOutcome, DeliveryState } from "../../contract/webhook.ts";
 import type { DatabaseTransaction } from "../../storage/database.ts";
 import type { Handle } from "../../storage/system.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
-import type { DeliveryRow, DeliveryTurn } from "./deliveries.ts";
+import type { DeliveryRow } from "./deliveries.ts";
 
 export type AttemptRow = Selectable<Tables["webhook_attempts"]>;
 
@@ -67,31 +67,13 @@ export async function listAttempts(
 }
 
 export interface NewAttempt {
+  readonly id: string;
+  readonly workspaceId: WorkspaceId;
+  readonly deliveryId: DeliveryId;
   readonly number: number;
   readonly startedAt: Date;
   readonly outcome: AttemptOutcome;
   readonly statusCode: number | null;
   readonly latencyMs: number;
   readonly response: string | null;
-}
-
-export async function insertAttempt(
-  tx: DatabaseTransaction,
-  { workspaceId, deliveryId }: DeliveryTurn,
-  attempt: NewAttempt,
-): Promise<void> {
-  await tx
-    .insertInto("webhook_attempts")
-    .values({
-      id: newId("deliveryAttempt"),
-      workspace_id: workspaceId,
-      delivery_id: deliveryId,
-      number: attempt.number,
-      started_at: attempt.startedAt,
-      outcome: attempt.outcome,
-      status_code: attempt.statusCode,
-      latency_ms: attempt.latencyMs,
-      response: attempt.response,
-    })
-    .execute();
 }

@@ -1,7 +1,8 @@
 // Stores a workspace's webhook and the health of its receiver. Callers seal and open the address and the secrets.
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../../contract/ids.ts";
-import type { SystemHandle, DatabaseTransaction } from "../../storage/database.ts";
+import { PREPARED } from "../../storage/connection/prepared.ts";
+import type { SystemHandle, SystemTransaction, DatabaseTransaction } from "../../storage/database.ts";
 import type { Tables } from "../../storage/schema/tables.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
@@ -116,26 +117,22 @@ function disabledColumns(change: WebhookChange["disabled"]) {
   return { disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };
 }
 
-/** The receiver works again. */
-export async function clearFailing(tx: DatabaseTransaction, workspaceId: string): Promise<void> {
-  await tx.updateTable("webhooks").where("workspace_id", "=", workspaceId).set({ failing_since: null }).execute();
+export interface HealthChange {
+  readonly workspaceId: string;
+  /** Failing from now on, or working again. */
+  readonly isFailing: boolean;
 }
 
-/** Records a failure. Returns the start of the uninterrupted failures, and whether they have lasted for so many days. */
-export async function markFailing(
-  tx: DatabaseTransaction,
-  workspaceId: string,
-  maxDays: number,
-): Promise<{ readonly since: Date | null; readonly isOver: boolean }> {
-  return tx
-    .updateTable("webhooks")
-    .where("workspace_id", "=", workspaceId)
-    .set({ failing_since: sql<Date>`coalesce(failing_since, patchbay_now())` })
-    .returning([
-      "failing_since as since",
-      sql<boolean>`failing_since <= patchbay_now() - make_interval(days => ${maxDays})`.as("isOver"),
-    ])
-    .executeTakeFirstOrThrow();
+/** The rows must be locked. */
+export async function writeHealth(tx: SystemTransaction, changes: readonly HealthChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const list = changes.map(({ workspaceId, isFailing }) => ({ workspace_id: workspaceId, is_failing: isFailing }));
+  await sql`${PREPARED}
+    with changes as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as change (workspace_id text, is_failing boolean))
+    update webhooks set failing_since = case when changes.is_failing then patchbay_now() end
+    from changes where webhooks.workspace_id = any(array(select workspace_id from changes)) and webhooks.workspace_id = changes.workspace_id`.execute(
+    tx,
+  );
 }
 
 export async function disableWebhook(

@@ -3,10 +3,11 @@ import { connect } from "node:net";
 import { once } from "node:events";
 import { ConnectFailure, createOutbound } from "../../../src/outbound/dial.ts";
 import { webhookPolicy } from "../../../src/outbound/url-policy.ts";
-import { createQueue } from "../../../src/queue/queue.ts";
+import { createQueue, type Queue, type SendOptions } from "../../../src/queue/queue.ts";
 import { openDatabase } from "../../../src/storage/connection/open-database.ts";
 import { createSeal } from "../../../src/storage/secrets/seal.ts";
 import { startDeliveries } from "../../../src/webhooks/deliver.ts";
+import { createDeliveryWrites } from "../../../src/webhooks/delivery-writes.ts";
 import { webhookQueues } from "../../../src/webhooks/queues.ts";
 import { createReceivers } from "../../../src/webhooks/receivers.ts";
 import { sweepWebhooks } from "../../../src/webhooks/sweep.ts";
@@ -32,23 +33,28 @@ const outbound = createOutbound({
     },
   },
 });
+/** A day's retry schedule in minutes: the schedule is not tested here. */
+const sooner = ({ startAfter, ...rest }: SendOptions): SendOptions =>
+  typeof startAfter === "number" ? { ...rest, startAfter: Math.ceil(Math.min(startAfter / 100, 3)) } : rest;
+const hurried: Pick<Queue, "send" | "sendAll"> = {
+  send: (name, data, options = {}, tx) => queue.send(name, data, sooner(options), tx),
+  sendAll: (name, messages, tx) =>
+    queue.sendAll(
+      name,
+      messages.map(({ data, ...options }) => ({ data, ...sooner(options) })),
+      tx,
+    ),
+};
+const { timeoutMs } = setup;
+const seal = createSeal({ keys: [ENCRYPTION_KEY] });
 const services: WebhookServices = {
   database,
-  seal: createSeal({ keys: [ENCRYPTION_KEY] }),
-  queue: {
-    ...queue,
-    // A day's retry schedule in minutes: the schedule is not tested here.
-    send: (name, data, options = {}, tx) => {
-      const { startAfter, ...rest } = options;
-      const seconds = typeof startAfter === "number" ? Math.ceil(Math.min(startAfter / 100, 3)) : undefined;
-      return queue.send(name, data, seconds === undefined ? rest : { ...rest, startAfter: seconds }, tx);
-    },
-  },
+  seal,
+  queue: hurried,
+  writes: createDeliveryWrites({ database, seal, queue: hurried, timeoutMs, maxAttempts: 8, random: Math.random }),
   receivers: createReceivers(outbound, webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] })),
-  maxAttempts: 8,
-  timeoutMs: setup.timeoutMs,
+  timeoutMs,
   nowMs: Date.now,
-  random: Math.random,
 };
 startDeliveries(services, queue);
 setInterval(() => void sweepWebhooks(services).catch(onError), 10_000).unref();

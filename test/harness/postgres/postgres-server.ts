@@ -32,11 +32,17 @@ export interface PostgresOptions {
    * skips all writes that only crash recovery needs.
    */
   readonly commits?: "kept" | "lost";
+  /** Further settings, as `name=value`. */
+  readonly settings?: readonly string[];
   /** Program folder of an installed server (oldest-server.ts), used in place. Absent: the development dependency's. */
   readonly bin?: string | undefined;
 }
 
-export async function startPostgresServer({ commits, bin: installed }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgresServer({
+  commits,
+  bin: installed,
+  settings: further = [],
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-postgres-"));
   let server: ChildProcess | null = null;
   // Also if this process ends without waiting: no server may survive it.
@@ -81,6 +87,7 @@ export async function startPostgresServer({ commits, bin: installed }: PostgresO
       "max_connections=200",
       ...(commits === "kept" ? [] : ["fsync=off"]),
       ...(commits === "lost" ? ["full_page_writes=off", "synchronous_commit=off", "autovacuum=off"] : []),
+      ...further,
     ];
     const launch = async (): Promise<ChildProcess> => {
       const started = spawn(

@@ -1,0 +1,116 @@
+// Fetches that are skipped because nothing waits, and messages of several groups that are fetched together.
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { after, before, test } from "node:test";
+import { type CompiledQuery, sql } from "kysely";
+import { createBacklog } from "../../src/queue/backlog.ts";
+import { createQueue, type WorkOptions } from "../../src/queue/queue.ts";
+import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
+
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase();
+});
+after(() => database.close());
+
+test("jobs.queue-wakeup: after a fetch that found all messages but those of some groups, only a free place of one of these or a new message causes another", () => {
+  const backlog = createBacklog();
+  backlog.search(["a", "b"])?.foundAll();
+  assert.equal(backlog.search(["a", "b"]), null);
+  assert.equal(backlog.search(["a", "b", "c"]), null);
+  assert.notEqual(backlog.search(["a"]), null, "b has a free place");
+  backlog.news();
+  assert.notEqual(backlog.search(["a", "b"]), null);
+});
+
+test("jobs.queue-wakeup: a message that comes during a fetch is not taken for one that the fetch has found", () => {
+  const backlog = createBacklog();
+  const search = backlog.search([]);
+  backlog.news();
+  search?.foundAll();
+  assert.notEqual(backlog.search([]), null);
+});
+
+/** Works off messages that wait already, and returns how many fetches that took. */
+async function fetchesFor(
+  groups: readonly string[],
+  options: Omit<WorkOptions, "handler" | "pollMs">,
+): Promise<number> {
+  let fetches = 0;
+  const { db } = database;
+  // The queue's statements pass no plugin.
+  const counted = new Proxy(db, {
+    get: (target, name) =>
+      name !== "executeQuery"
+        ? Reflect.get(target, name, target)
+        : (query: CompiledQuery) => {
+            if (query.sql.includes("SKIP LOCKED")) fetches += 1;
+            return target.executeQuery(query);
+          },
+  });
+  const queue = createQueue({
+    database: withSystemAccess(database, { db: counted }),
+    queues: { work: { retryLimit: 2, expireSeconds: 60 } },
+    onError: () => undefined,
+  });
+  await queue.start();
+  try {
+    await sql`delete from pgboss.job`.execute(database.db);
+    await queue.sendAll(
+      "work",
+      groups.map((groupId) => ({ data: {}, groupId })),
+    );
+    const events = new EventEmitter();
+    let handled = 0;
+    const handler = async () => {
+      handled += 1;
+      events.emit("handled");
+    };
+    queue.work("work", { ...options, pollMs: 3_600_000, handler });
+    while (handled < groups.length) await once(events, "handled");
+    return fetches;
+  } finally {
+    await queue.stop();
+  }
+}
+
+/** A late notification and the last searches, which find nothing. */
+const FURTHER = 5;
+
+test("jobs.queue-wakeup: a message of a group with one place costs one fetch", async () => {
+  const groups = Array.from({ length: 12 }, () => "one");
+  const fetches = await fetchesFor(groups, { concurrency: 4, perGroup: 1 });
+  assert.ok(fetches <= groups.length + FURTHER, `${fetches} fetches`);
+});
+
+test("webhooks.failing-receivers: messages of as many receivers as a turn has are fetched together", async () => {
+  const groups = Array.from({ length: 24 }, (_, index) => `group ${index}`);
+  const fetches = await fetchesFor(groups, { concurrency: 100, perGroup: 4, perTurn: 4 });
+  assert.ok(fetches <= groups.length / 4 + FURTHER, `${fetches} fetches`);
+});
+
+test("jobs.queue-wakeup: a deferred message that was sent with others begins without a poll", async () => {
+  const queue = createQueue({
+    database,
+    queues: { several: { retryLimit: 2, expireSeconds: 60 } },
+    onError: () => undefined,
+  });
+  await queue.start();
+  try {
+    const begun: number[] = [];
+    const events = new EventEmitter();
+    queue.work("several", {
+      concurrency: 4,
+      pollMs: 3_600_000,
+      handler: async ({ data }) => {
+        begun.push((data as { n: number }).n);
+        events.emit("begun");
+      },
+    });
+    await queue.sendAll("several", [{ data: { n: 2 }, startAfter: 0.5 }, { data: { n: 1 } }]);
+    while (begun.length < 2) await once(events, "begun");
+    assert.deepEqual(new Set(begun), new Set([1, 2]));
+  } finally {
+    await queue.stop();
+  }
+});
