@@ -5,6 +5,7 @@ import type { Db, Job, PgBoss } from "pg-boss";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createDueWakes } from "./due-wakes.ts";
+import { fetchOnePerGroup } from "./fetch-one-per-group.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
 export interface Message {
@@ -67,14 +68,17 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (state.isFetchWanted && !state.isStopping) {
       state.isFetchWanted = false;
       for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
-        // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
-        const isTurn = options.perGroup !== undefined && turns.isOpen();
-        const batchSize = isTurn ? 1 : fewSizes(room.slots);
-        const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
-        const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
+        // Free slots go first to groups that run nothing and were not served in this round, whatever the age of other messages.
+        if (options.perGroup !== undefined && turns.isOpen()) {
+          const { jobs, isExhausted } = await fetchOnePerGroup(db, name, turns.had(room.busyGroups), room.free);
+          for (const job of jobs) startJob(job);
+          if (isExhausted) turns.end(computeRoom().busyGroups);
+          continue;
+        }
+        const batchSize = fewSizes(room.slots);
+        const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups: room.fullGroups, db });
         for (const job of jobs) startJob(job);
-        if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
-        else if (jobs.length < batchSize) break;
+        if (jobs.length < batchSize) break;
       }
     }
   };
@@ -157,6 +161,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 interface Room {
+  /** So many messages may be fetched at once if each is of another group, and of one that runs nothing. */
+  readonly free: number;
   /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
   readonly slots: number;
   readonly busyGroups: readonly string[];
@@ -169,6 +175,7 @@ function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurren
   const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
   const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
   return {
+    free,
     slots: Math.min(free, perGroup, ...headroom),
     busyGroups: [...counts.keys()],
     fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
