@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { worthOfCores } from "./measure/cores.ts";
+import { benchJobGrowth } from "./jobs/job-growth.ts";
 import { benchJobPolls } from "./jobs/job-polls.ts";
 import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
@@ -16,7 +17,7 @@ import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-growth | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
 
 no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -39,6 +40,13 @@ jobs           embedded and on a server: submissions, pick-up, and jobs finished
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
+job-growth     jobs and polls next to many finished jobs and with many apps, compared with few of one app
+  --finished 1000,100000
+  --apps 1,100         with a key, a budget and routes each
+  --workspaces 1       over which the apps are spread
+  --days 29            over which the finished jobs are spread
+  --jobs 400           of each table, in each of --rounds 4
+  --polls 3000         likewise
 job-polls      a poll next to few and to many finished jobs
   --few 1000
   --many 1000000
@@ -74,14 +82,18 @@ const { values, positionals } = parseArgs({
     processes: { type: "string", default: "1" },
     peer: { type: "string" },
     uploads: { type: "string" },
-    jobs: { type: "string", default: "1000" },
+    jobs: { type: "string" },
+    finished: { type: "string", default: "1000,100000" },
+    apps: { type: "string", default: "1,100" },
+    workspaces: { type: "string", default: "1" },
+    days: { type: "string", default: "29" },
     singles: { type: "string", default: "100" },
     few: { type: "string", default: "1000" },
     many: { type: "string", default: "1000000" },
-    polls: { type: "string", default: "12000" },
+    polls: { type: "string" },
     rows: { type: "string", default: "1000000" },
     asks: { type: "string", default: "100" },
-    rounds: { type: "string", default: "60" },
+    rounds: { type: "string" },
     starts: { type: "string", default: "7" },
     engine: { type: "string", default: "postgres" },
     bin: { type: "string", multiple: true, default: [] },
@@ -121,15 +133,25 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     }),
   jobs: () =>
     benchJobs({
-      jobs: positive("jobs", values.jobs),
+      jobs: positive("jobs", values.jobs ?? "1000"),
       connections: positive("connections", values.connections ?? "16"),
       singles: positive("singles", values.singles),
+    }),
+  "job-growth": () =>
+    benchJobGrowth({
+      finished: list("finished", values.finished),
+      apps: list("apps", values.apps),
+      workspaces: positive("workspaces", values.workspaces),
+      days: positive("days", values.days),
+      jobs: positive("jobs", values.jobs ?? "400"),
+      polls: positive("polls", values.polls ?? "3000"),
+      rounds: positive("rounds", values.rounds ?? "4"),
     }),
   "job-polls": () =>
     benchJobPolls({
       few: positive("few", values.few),
       many: positive("many", values.many),
-      polls: positive("polls", values.polls),
+      polls: positive("polls", values.polls ?? "12000"),
     }),
   "request-log": () => benchRequestLog({ rows: positive("rows", values.rows), asks: positive("asks", values.asks) }),
   realtime: () =>
@@ -148,7 +170,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       connections: positive("connections", values.connections ?? "2"),
       bins: values.bin,
     }),
-  local: () => benchLocal({ rounds: positive("rounds", values.rounds), starts: positive("starts", values.starts) }),
+  local: () =>
+    benchLocal({ rounds: positive("rounds", values.rounds ?? "60"), starts: positive("starts", values.starts) }),
   "job-uploads": () =>
     benchJobUploads({
       sizeBytes: parseBytes(values.size ?? "500MiB"),
