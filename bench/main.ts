@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { worthOfCores } from "./measure/cores.ts";
 import { benchJobGrowth } from "./jobs/job-growth.ts";
+import { benchJobProcesses } from "./jobs/job-processes.ts";
 import { benchJobPolls } from "./jobs/job-polls.ts";
 import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
@@ -12,6 +13,7 @@ import { benchLocal } from "./local.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
+import { benchRealtimeLimit } from "./realtime-limit.ts";
 import { printReport, type Report } from "./measure/report.ts";
 import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
@@ -34,12 +36,13 @@ chat           requests/s and chunks/s compared with a bare forwarder, nginx and
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
   --engine postgres    or embedded
-  --processes 1        number of gateways, on postgres
+  --processes 1        number of gateways, on postgres; if more, compared with one
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           embedded and on a server: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
+  --processes 2        instead: the burst on a server, with one gateway and with so many, in three alternating rounds
 job-growth     jobs and polls next to many finished jobs and with many apps, compared with few of one app
   --finished 1000,100000
   --apps 1,100         with a key, a budget and routes each
@@ -60,6 +63,7 @@ request-log    lists of requests and usage of 30 days over many rows, on a serve
 realtime       live audio through the WebSocket, compared with the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
+  --find-limit         instead: doubles the streams, then halves the distance, until the added p95 passes 20 ms
 latency        plain chat: delay added to a provider that answers after 20 ms, and the frontier: requests/s at a p99
   --seconds 4          of load for each, in three alternating rounds
   --connections 1,4,16,64
@@ -77,7 +81,8 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: "string" },
     seconds: { type: "string" },
-    streams: { type: "string", default: "8" },
+    streams: { type: "string" },
+    "find-limit": { type: "boolean", default: false },
     connections: { type: "string" },
     processes: { type: "string", default: "1" },
     peer: { type: "string" },
@@ -131,12 +136,16 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       sizeBytes: parseBytes(values.size ?? "25MiB"),
       uploads: positive("uploads", values.uploads ?? "200"),
     }),
-  jobs: () =>
-    benchJobs({
+  jobs: () => {
+    const processes = positive("processes", values.processes);
+    const burst = {
       jobs: positive("jobs", values.jobs ?? "1000"),
       connections: positive("connections", values.connections ?? "16"),
-      singles: positive("singles", values.singles),
-    }),
+    };
+    return processes > 1
+      ? benchJobProcesses({ ...burst, processes })
+      : benchJobs({ ...burst, singles: positive("singles", values.singles) });
+  },
   "job-growth": () =>
     benchJobGrowth({
       finished: list("finished", values.finished),
@@ -155,10 +164,15 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     }),
   "request-log": () => benchRequestLog({ rows: positive("rows", values.rows), asks: positive("asks", values.asks) }),
   realtime: () =>
-    benchRealtime({
-      seconds: positive("seconds", values.seconds ?? "60"),
-      streams: positive("streams", values.streams),
-    }),
+    values["find-limit"]
+      ? benchRealtimeLimit({
+          from: positive("streams", values.streams ?? "100"),
+          seconds: positive("seconds", values.seconds ?? "12"),
+        })
+      : benchRealtime({
+          seconds: positive("seconds", values.seconds ?? "60"),
+          streams: positive("streams", values.streams ?? "8"),
+        }),
   latency: () =>
     benchLatency({
       seconds: positive("seconds", values.seconds ?? "4"),
