@@ -167,7 +167,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     values["find-limit"]
       ? benchRealtimeLimit({
           from: positive("streams", values.streams ?? "100"),
-          seconds: positive("seconds", values.seconds ?? "12"),
+          seconds: positive("seconds", values.seconds ?? "5"),
         })
       : benchRealtime({
           seconds: positive("seconds", values.seconds ?? "60"),

@@ -39,7 +39,8 @@ interface Wire {
 
 export async function benchRealtime({ seconds, streams }: RealtimeOptions): Promise<Report> {
   await using sides = await openSides();
-  return report(await speakPairs(sides, { seconds, streams, staggerMs: STAGGER_MS }), { seconds, streams });
+  const pairs = await Promise.all(speakPairs(sides, { seconds, streams, staggerMs: STAGGER_MS }));
+  return report(pairs, { seconds, streams });
 }
 
 export interface Sides extends AsyncDisposable {
@@ -75,24 +76,23 @@ export interface Streams extends RealtimeOptions {
 export function speakPairs(
   { through, straight }: Sides,
   { seconds, streams, staggerMs }: Streams,
-): Promise<readonly Pair[]> {
+): readonly Promise<Pair>[] {
   const audio = audioOf(seconds);
-  return Promise.all(
-    Array.from({ length: streams }, async (_, index) => {
-      await wait(index * staggerMs);
-      const [gatewayHeard, straightHeard] = await Promise.all([speak(through, audio), speak(straight, audio)]);
-      return { gateway: gatewayHeard, straight: straightHeard };
-    }),
-  );
+  return Array.from({ length: streams }, async (_, index) => {
+    await wait(index * staggerMs);
+    const [gatewayHeard, straightHeard] = await Promise.all([speak(through, audio), speak(straight, audio)]);
+    return { gateway: gatewayHeard, straight: straightHeard };
+  });
 }
 
 export type Pair = { readonly gateway: Heard; readonly straight: Heard };
 
 /** Compares text by text, at the same position of the recording. */
-export function addedMs(pairs: readonly Pair[], isCounted: (atMs: number) => boolean = () => true): readonly number[] {
-  return pairs.flatMap(({ gateway, straight }) =>
-    gateway.atMs.flatMap((atMs, index) => (isCounted(atMs) ? [atMs - (straight.atMs[index] ?? Number.NaN)] : [])),
-  );
+export function addedMs(
+  { gateway, straight }: Pair,
+  isCounted: (atMs: number) => boolean = () => true,
+): readonly number[] {
+  return gateway.atMs.flatMap((atMs, index) => (isCounted(atMs) ? [atMs - (straight.atMs[index] ?? Number.NaN)] : []));
 }
 
 function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): Report {
@@ -102,7 +102,7 @@ function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): 
   });
   const first = figures(({ atMs }) => atMs[0] ?? Number.NaN);
   const final = figures(({ doneMs, lastChunkMs }) => doneMs - lastChunkMs);
-  const added = addedMs(pairs);
+  const added = pairs.flatMap((pair) => addedMs(pair));
   const row = (name: string, { gateway, straight }: { gateway: readonly number[]; straight: readonly number[] }) => ({
     "": name,
     "gateway, ms": round(median(gateway), 1),
@@ -133,12 +133,18 @@ async function speak(wire: Wire, audio: Buffer): Promise<Heard> {
   await once(socket, "open");
   const atMs: number[] = [];
   const done = Promise.withResolvers<number>();
+  // Awaited only after the last chunk.
+  done.promise.catch(() => undefined);
   let beganMs = performance.now();
   socket.on("message", (data: Buffer) => {
     const nowMs = performance.now() - beganMs;
-    const kind = wire.read(JSON.parse(data.toString("utf8")) as Record<string, unknown>);
-    if (kind === "text") atMs.push(nowMs);
-    if (kind === "end") done.resolve(nowMs);
+    try {
+      const kind = wire.read(JSON.parse(data.toString("utf8")) as Record<string, unknown>);
+      if (kind === "text") atMs.push(nowMs);
+      if (kind === "end") done.resolve(nowMs);
+    } catch (error) {
+      done.reject(error);
+    }
   });
   socket.once("close", (code) => done.reject(new Error(`the stream was closed with ${code} before its end`)));
   if (wire.start !== null) socket.send(JSON.stringify(wire.start));
@@ -150,9 +156,11 @@ async function speak(wire: Wire, audio: Buffer): Promise<Heard> {
   }
   const lastChunkMs = performance.now() - beganMs;
   socket.send(JSON.stringify(wire.finish));
-  const doneMs = await done.promise;
-  socket.terminate();
-  return { atMs, doneMs, lastChunkMs };
+  try {
+    return { atMs, doneMs: await done.promise, lastChunkMs };
+  } finally {
+    socket.terminate();
+  }
 }
 
 function throughGateway(origin: string): Wire {
