@@ -62,6 +62,7 @@ export async function benchChat(options: ChatBench): Promise<Report> {
     await using opened = new AsyncDisposableStack();
     const contenders = [
       ...(await openOthers(opened, workload, options.peer)),
+      ...(options.processes > 1 ? [await openGateway(opened, databases, workload, { ...options, processes: 1 })] : []),
       await openGateway(opened, databases, workload, options),
     ];
     for (const contender of contenders) {

@@ -3,6 +3,8 @@ import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { worthOfCores } from "./measure/cores.ts";
 import { benchDeliveries } from "./jobs/deliveries.ts";
+import { benchJobGrowth } from "./jobs/job-growth.ts";
+import { benchJobProcesses } from "./jobs/job-processes.ts";
 import { benchJobPolls } from "./jobs/job-polls.ts";
 import { benchJobs } from "./jobs/jobs.ts";
 import { benchJobUploads } from "./jobs/job-uploads.ts";
@@ -12,12 +14,13 @@ import { benchLocal } from "./local.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
+import { benchRealtimeLimit } from "./realtime-limit.ts";
 import { printReport, type Report } from "./measure/report.ts";
 import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-growth | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
 
 no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -34,13 +37,21 @@ chat           requests/s and chunks/s compared with a bare forwarder, nginx and
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
   --engine postgres    or embedded
-  --processes 1        number of gateways, on postgres
+  --processes 1        number of gateways, on postgres; if more, compared with one
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           embedded and on a server: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16
   --singles 100        one after the other
   --webhook            on a server: what deliveries add to jobs, and deliveries alone
+  --processes 2        instead: the burst on a server, with one gateway and with so many, in three alternating rounds
+job-growth     jobs and polls next to many finished jobs and with many apps, compared with few of one app
+  --finished 1000,100000
+  --apps 1,100         with a key, a budget and routes each
+  --workspaces 1       over which the apps are spread
+  --days 29            over which the finished jobs are spread
+  --jobs 400           of each table, in each of --rounds 4
+  --polls 3000         likewise
 job-polls      a poll next to few and to many finished jobs
   --few 1000
   --many 1000000
@@ -54,6 +65,7 @@ request-log    lists of requests and usage of 30 days over many rows, on a serve
 realtime       live audio through the WebSocket, compared with the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
+  --find-limit         instead: doubles the streams, then halves the distance, until the added p95 passes 20 ms
 latency        plain chat: delay added to a provider that answers after 20 ms, and the frontier: requests/s at a p99
   --seconds 4          of load for each, in three alternating rounds
   --connections 1,4,16,64
@@ -71,20 +83,25 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: "string" },
     seconds: { type: "string" },
-    streams: { type: "string", default: "8" },
+    streams: { type: "string" },
+    "find-limit": { type: "boolean", default: false },
     connections: { type: "string" },
     processes: { type: "string", default: "1" },
     peer: { type: "string" },
     uploads: { type: "string" },
-    jobs: { type: "string", default: "1000" },
+    jobs: { type: "string" },
+    finished: { type: "string", default: "1000,100000" },
+    apps: { type: "string", default: "1,100" },
+    workspaces: { type: "string", default: "1" },
+    days: { type: "string", default: "29" },
     singles: { type: "string", default: "100" },
     webhook: { type: "boolean", default: false },
     few: { type: "string", default: "1000" },
     many: { type: "string", default: "1000000" },
-    polls: { type: "string", default: "12000" },
+    polls: { type: "string" },
     rows: { type: "string", default: "1000000" },
     asks: { type: "string", default: "100" },
-    rounds: { type: "string", default: "60" },
+    rounds: { type: "string" },
     starts: { type: "string", default: "7" },
     engine: { type: "string", default: "postgres" },
     bin: { type: "string", multiple: true, default: [] },
@@ -122,24 +139,42 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       sizeBytes: parseBytes(values.size ?? "25MiB"),
       uploads: positive("uploads", values.uploads ?? "200"),
     }),
-  jobs: () =>
-    (values.webhook ? benchDeliveries : benchJobs)({
-      jobs: positive("jobs", values.jobs),
+  jobs: () => {
+    const processes = positive("processes", values.processes);
+    const burst = {
+      jobs: positive("jobs", values.jobs ?? "1000"),
       connections: positive("connections", values.connections ?? "16"),
-      singles: positive("singles", values.singles),
+    };
+    if (processes > 1) return benchJobProcesses({ ...burst, processes });
+    return (values.webhook ? benchDeliveries : benchJobs)({ ...burst, singles: positive("singles", values.singles) });
+  },
+  "job-growth": () =>
+    benchJobGrowth({
+      finished: list("finished", values.finished),
+      apps: list("apps", values.apps),
+      workspaces: positive("workspaces", values.workspaces),
+      days: positive("days", values.days),
+      jobs: positive("jobs", values.jobs ?? "400"),
+      polls: positive("polls", values.polls ?? "3000"),
+      rounds: positive("rounds", values.rounds ?? "4"),
     }),
   "job-polls": () =>
     benchJobPolls({
       few: positive("few", values.few),
       many: positive("many", values.many),
-      polls: positive("polls", values.polls),
+      polls: positive("polls", values.polls ?? "12000"),
     }),
   "request-log": () => benchRequestLog({ rows: positive("rows", values.rows), asks: positive("asks", values.asks) }),
   realtime: () =>
-    benchRealtime({
-      seconds: positive("seconds", values.seconds ?? "60"),
-      streams: positive("streams", values.streams),
-    }),
+    values["find-limit"]
+      ? benchRealtimeLimit({
+          from: positive("streams", values.streams ?? "100"),
+          seconds: positive("seconds", values.seconds ?? "5"),
+        })
+      : benchRealtime({
+          seconds: positive("seconds", values.seconds ?? "60"),
+          streams: positive("streams", values.streams ?? "8"),
+        }),
   latency: () =>
     benchLatency({
       seconds: positive("seconds", values.seconds ?? "4"),
@@ -151,7 +186,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       connections: positive("connections", values.connections ?? "2"),
       bins: values.bin,
     }),
-  local: () => benchLocal({ rounds: positive("rounds", values.rounds), starts: positive("starts", values.starts) }),
+  local: () =>
+    benchLocal({ rounds: positive("rounds", values.rounds ?? "60"), starts: positive("starts", values.starts) }),
   "job-uploads": () =>
     benchJobUploads({
       sizeBytes: parseBytes(values.size ?? "500MiB"),

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { startSandbox } from "../sandbox/server.ts";
+import type { Running } from "./measure/child-process.ts";
 import { KEY, startPatchbay } from "./measure/processes.ts";
 import { median, quantile, type Report, round } from "./measure/report.ts";
 import { noiseWav } from "./upstream/wav.ts";
@@ -37,31 +38,62 @@ interface Wire {
 }
 
 export async function benchRealtime({ seconds, streams }: RealtimeOptions): Promise<Report> {
-  const sandbox = await startSandbox();
-  try {
-    await using gateway = await startPatchbay({ providerUrl: sandbox.deepgramUrl, databaseUrl: null });
-    const audio = noiseWav(WAV_HEAD_BYTES + seconds * BYTES_PER_SECOND).subarray(WAV_HEAD_BYTES);
-    const through = throughGateway(gateway.origin);
-    const straight = straightTo(sandbox.deepgramUrl);
-    // A first one of each warms up the process.
-    await Promise.all([
-      speak(through, audio.subarray(0, CHUNK_BYTES * 25)),
-      speak(straight, audio.subarray(0, CHUNK_BYTES * 25)),
-    ]);
-    const pairs = await Promise.all(
-      Array.from({ length: streams }, async (_, index) => {
-        await wait(index * STAGGER_MS);
-        const [gatewayHeard, straightHeard] = await Promise.all([speak(through, audio), speak(straight, audio)]);
-        return { gateway: gatewayHeard, straight: straightHeard };
-      }),
-    );
-    return report(pairs, { seconds, streams });
-  } finally {
-    await sandbox.close();
-  }
+  await using sides = await openSides();
+  const pairs = await Promise.all(speakPairs(sides, { seconds, streams, staggerMs: STAGGER_MS }));
+  return report(pairs, { seconds, streams });
 }
 
-type Pair = { readonly gateway: Heard; readonly straight: Heard };
+export interface Sides extends AsyncDisposable {
+  readonly gateway: Running;
+  readonly through: Wire;
+  readonly straight: Wire;
+}
+
+export async function openSides(): Promise<Sides> {
+  await using opened = new AsyncDisposableStack();
+  const sandbox = await startSandbox();
+  opened.defer(() => sandbox.close());
+  const gateway = opened.use(await startPatchbay({ providerUrl: sandbox.deepgramUrl, databaseUrl: null }));
+  const through = throughGateway(gateway.origin);
+  const straight = straightTo(sandbox.deepgramUrl);
+  // A first one of each warms up the process.
+  const audio = audioOf(2.5);
+  await Promise.all([speak(through, audio), speak(straight, audio)]);
+  const owned = opened.move();
+  return { gateway, through, straight, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function audioOf(seconds: number): Buffer {
+  return noiseWav(WAV_HEAD_BYTES + seconds * BYTES_PER_SECOND).subarray(WAV_HEAD_BYTES);
+}
+
+export interface Streams extends RealtimeOptions {
+  /** Between the starts of two streams. */
+  readonly staggerMs: number;
+}
+
+/** The same stream on both ways at once, so many times. */
+export function speakPairs(
+  { through, straight }: Sides,
+  { seconds, streams, staggerMs }: Streams,
+): readonly Promise<Pair>[] {
+  const audio = audioOf(seconds);
+  return Array.from({ length: streams }, async (_, index) => {
+    await wait(index * staggerMs);
+    const [gatewayHeard, straightHeard] = await Promise.all([speak(through, audio), speak(straight, audio)]);
+    return { gateway: gatewayHeard, straight: straightHeard };
+  });
+}
+
+export type Pair = { readonly gateway: Heard; readonly straight: Heard };
+
+/** Compares text by text, at the same position of the recording. */
+export function addedMs(
+  { gateway, straight }: Pair,
+  isCounted: (atMs: number) => boolean = () => true,
+): readonly number[] {
+  return gateway.atMs.flatMap((atMs, index) => (isCounted(atMs) ? [atMs - (straight.atMs[index] ?? Number.NaN)] : []));
+}
 
 function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): Report {
   const figures = (of: (heard: Heard) => number) => ({
@@ -70,10 +102,7 @@ function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): 
   });
   const first = figures(({ atMs }) => atMs[0] ?? Number.NaN);
   const final = figures(({ doneMs, lastChunkMs }) => doneMs - lastChunkMs);
-  // Compares text by text, at the same position of the recording.
-  const added = pairs.flatMap(({ gateway, straight }) =>
-    gateway.atMs.map((atMs, index) => atMs - (straight.atMs[index] ?? Number.NaN)),
-  );
+  const added = pairs.flatMap((pair) => addedMs(pair));
   const row = (name: string, { gateway, straight }: { gateway: readonly number[]; straight: readonly number[] }) => ({
     "": name,
     "gateway, ms": round(median(gateway), 1),
@@ -104,12 +133,18 @@ async function speak(wire: Wire, audio: Buffer): Promise<Heard> {
   await once(socket, "open");
   const atMs: number[] = [];
   const done = Promise.withResolvers<number>();
+  // Awaited only after the last chunk.
+  done.promise.catch(() => undefined);
   let beganMs = performance.now();
   socket.on("message", (data: Buffer) => {
     const nowMs = performance.now() - beganMs;
-    const kind = wire.read(JSON.parse(data.toString("utf8")) as Record<string, unknown>);
-    if (kind === "text") atMs.push(nowMs);
-    if (kind === "end") done.resolve(nowMs);
+    try {
+      const kind = wire.read(JSON.parse(data.toString("utf8")) as Record<string, unknown>);
+      if (kind === "text") atMs.push(nowMs);
+      if (kind === "end") done.resolve(nowMs);
+    } catch (error) {
+      done.reject(error);
+    }
   });
   socket.once("close", (code) => done.reject(new Error(`the stream was closed with ${code} before its end`)));
   if (wire.start !== null) socket.send(JSON.stringify(wire.start));
@@ -121,9 +156,11 @@ async function speak(wire: Wire, audio: Buffer): Promise<Heard> {
   }
   const lastChunkMs = performance.now() - beganMs;
   socket.send(JSON.stringify(wire.finish));
-  const doneMs = await done.promise;
-  socket.terminate();
-  return { atMs, doneMs, lastChunkMs };
+  try {
+    return { atMs, doneMs: await done.promise, lastChunkMs };
+  } finally {
+    socket.terminate();
+  }
 }
 
 function throughGateway(origin: string): Wire {

@@ -15,6 +15,8 @@ export interface LoadArgument {
   readonly seconds: number;
   readonly maxRequests: number;
   readonly key: string;
+  /** Instead of `key`: one after the other, or one for each of the paths. */
+  readonly keys?: readonly string[];
 }
 
 export interface LoadResult {
@@ -59,17 +61,20 @@ function recordAnswer({ status, sentMs, endedMs }: Answered): void {
 
 function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
   const own = Object.entries(argument.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = (method: string, path: string, more: string) =>
+  const keys = argument.keys ?? [argument.key];
+  const head = (method: string, path: string, key: string, more: string) =>
     Buffer.from(
-      `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\n${own.join("")}${more}\r\n`,
+      `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n${own.join("")}${more}\r\n`,
     );
   if (request.kind === "upload") {
     const { contentType, body } = formAround(noiseWav(request.fileBytes));
     const type = `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`;
-    const pieces = [head("POST", request.path, type), body];
-    return () => pieces;
+    return inTurn(keys.map((key) => [head("POST", request.path, key, type), body]));
   }
-  const all = request.paths.map((path) => [head("GET", path, "")]);
+  return inTurn(request.paths.map((path, index) => [head("GET", path, keys[index % keys.length] ?? "", "")]));
+}
+
+function inTurn(all: readonly (readonly Buffer[])[]): () => readonly Buffer[] {
   let next = 0;
   return () => {
     const pieces = all[next % all.length] ?? [];

@@ -47,6 +47,8 @@ export interface GatewayOptions {
   readonly databaseUrl: string | null;
   /** For benchmarks that write sealed rows themselves. Default: a key of this run. */
   readonly encryptionKey?: Buffer;
+  /** For benchmarks that write keys themselves. Default: a new one. */
+  readonly pepper?: string;
   /** `limits` of the configuration file. */
   readonly limits?: Readonly<Record<string, number>>;
   /** Folder for a CPU profile, written when the process ends. */
@@ -95,7 +97,8 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   };
   process.once("exit", cleanUp);
   const stop = async () => {
-    await end(child, "SIGTERM");
+    // Does not wait for further connections, as after SIGTERM.
+    await end(child, "SIGINT");
     process.off("exit", cleanUp);
     await rm(folder, { recursive: true, force: true });
   };
@@ -121,7 +124,7 @@ function configuration(options: GatewayOptions, dataDir: string): object {
     webhooks: { allow_http: true, allowed_private_cidrs: ["127.0.0.1/32"] },
     ...(local === undefined ? {} : { models: { dir: local.dir } }),
     secrets: {
-      key_pepper: randomBytes(32).toString("base64"),
+      key_pepper: options.pepper ?? randomBytes(32).toString("base64"),
       encryption_keys: [encryptionKey.toString("base64")],
     },
     prices: [

@@ -7,7 +7,7 @@ import { ownProperty } from "../lib/json/own-property.ts";
 import type { ChatProvider } from "../providers/chat/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import { combineDataPolicies, requiredDataPolicy } from "../routing/data-policy.ts";
-import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
+import type { AccountKey, Ownership, Purpose, Route, Routes, RoutingContext, Target } from "../routing/types.ts";
 import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
 import { type ListedEnds, withEnd } from "./listed-end.ts";
@@ -67,7 +67,7 @@ export interface Directory {
   readonly pausedAt: (at: Date) => readonly Pause[];
   /** The accounts that a workspace can reference: its own, and shared ones that no own account replaces. */
   readonly accountsOf: (scope: DirectoryScope) => readonly VisibleAccount[];
-  readonly routesOf: (workspace: DirectoryScope) => ReadonlyMap<string, Route>;
+  readonly routesOf: (workspace: DirectoryScope) => Routes;
   /** The owners of all connections and routes: `platform`, and workspaces with some of their own. */
   readonly scopes: ReadonlySet<DirectoryScope>;
   /** Whether the route of this id that the scope sees is its own. */
@@ -97,21 +97,17 @@ export interface Adapters {
 export function createDirectory(rows: DirectoryRows, providers: Adapters): Directory {
   const accounts = new Map(rows.accounts.map(({ account }) => [account.key, account]));
   const pauses = Map.groupBy(rows.pauses, ({ account }) => account);
-  const routesByWorkspace = new Map<DirectoryScope, ReadonlyMap<string, Route>>();
+  const rowsByScope = byScope(rows.routes);
+  const routesByWorkspace = new Map<DirectoryScope, Routes>();
 
-  const routesOf = (workspace: DirectoryScope): ReadonlyMap<string, Route> => {
+  const routesOf = (workspace: DirectoryScope): Routes => {
     const cached = routesByWorkspace.get(workspace);
     if (cached !== undefined) return cached;
-    const workspaceRoutes = new Map<string, Route>();
     // A workspace's own route replaces the shared one of the same id, as its connections do.
-    for (const scope of [PLATFORM, workspace]) {
-      for (const row of rows.routes) {
-        if (row.scope === scope)
-          workspaceRoutes.set(row.id, buildRoute(row, visibleTo(workspace, accounts), providers));
-      }
-    }
-    routesByWorkspace.set(workspace, workspaceRoutes);
-    return workspaceRoutes;
+    const visible = [workspace, PLATFORM].flatMap((scope) => rowsByScope.get(scope) ?? []);
+    const routes = buildWhenUsed(visible, (row) => buildRoute(row, visibleTo(workspace, accounts), providers));
+    routesByWorkspace.set(workspace, routes);
+    return routes;
   };
 
   return {
@@ -134,7 +130,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     },
     routesOf,
     scopes: new Set([...rows.accounts, ...rows.routes].map(({ scope }) => scope)),
-    ownsRoute: (scope, id) => rows.routes.some((row) => row.scope === scope && row.id === id),
+    ownsRoute: (scope, id) => rowsByScope.get(scope)?.has(id) === true,
     targetOf: (scope, target, position) =>
       buildTarget({ target, position, requireExactModel: false }, visibleTo(scope, accounts), providers),
     contextOf: (workspace, app, own) => {
@@ -161,6 +157,37 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
       return createDirectory({ ...rows, routes: [...others, version] }, providers);
     },
   };
+}
+
+function byScope(routes: readonly RouteOfScope[]): ReadonlyMap<DirectoryScope, ReadonlyMap<string, RouteOfScope>> {
+  const grouped = new Map<DirectoryScope, Map<string, RouteOfScope>>();
+  for (const row of routes) {
+    const ofScope = grouped.get(row.scope) ?? new Map<string, RouteOfScope>();
+    grouped.set(row.scope, ofScope.set(row.id, row));
+  }
+  return grouped;
+}
+
+/**
+ * Builds a route when it is first used. Building all 20,000 routes of a workspace of 10,000 apps stopped the process for 0.2 s after each change of the
+ * configuration. The first of `visible` that has an id counts.
+ */
+function buildWhenUsed(
+  visible: readonly ReadonlyMap<string, RouteOfScope>[],
+  build: (row: RouteOfScope) => Route,
+): Routes {
+  const built = new Map<string, Route>();
+  const get = (id: string): Route | undefined => {
+    const known = built.get(id);
+    if (known !== undefined) return known;
+    const row = visible.find((rows) => rows.has(id))?.get(id);
+    if (row === undefined) return undefined;
+    const route = build(row);
+    built.set(id, route);
+    return route;
+  };
+  const ids = () => new Set(visible.toReversed().flatMap((rows) => [...rows.keys()]));
+  return { get, values: () => [...ids()].flatMap((id) => get(id) ?? []) };
 }
 
 type AccountOf = (connection: string) => VisibleAccount | undefined;

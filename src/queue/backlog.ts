@@ -9,8 +9,8 @@ export interface Backlog {
 }
 
 export interface BacklogSearch {
-  /** The fetch has found fewer messages than it asked for. */
-  foundAll(): void;
+  /** The fetch has found fewer messages than it asked for, and has left none but of these groups. */
+  foundAll(leftGroups: readonly string[]): void;
 }
 
 export function createBacklog(): Backlog {
@@ -27,8 +27,8 @@ export function createBacklog(): Backlog {
       if (groups?.every((group) => ignored.has(group)) === true) return null;
       const begunAt = revision;
       return {
-        foundAll: () => {
-          if (begunAt === revision) groups = ignoredGroups;
+        foundAll: (leftGroups) => {
+          if (begunAt === revision) groups = [...ignoredGroups, ...leftGroups];
         },
       };
     },

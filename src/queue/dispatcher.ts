@@ -6,6 +6,7 @@ import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { type Backlog, createBacklog } from "./backlog.ts";
 import { createDueWakes } from "./due-wakes.ts";
+import { type Fetched, fetchOnePerGroup } from "./fetch-one-per-group.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 
 export interface Message {
@@ -21,8 +22,6 @@ export interface WorkOptions {
   readonly concurrency: number;
   /** Handlers of one group at once in this process. Groups are then served round-robin; without it, messages are served by age alone. */
   readonly perGroup?: number;
-  /** Messages that are fetched at once for groups whose turn it is, at most `perGroup`. Default: 1, the fairest. */
-  readonly perTurn?: number;
   /** Longest delay before polling notices a deferred message, or one with a lost notification. */
   readonly pollMs?: number;
   /** If it throws, the message is retried as its queue allows. */
@@ -55,7 +54,7 @@ const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { boss, name, onError, concurrency, perGroup = concurrency, perTurn = 1, pollMs = POLL_MS } = options;
+  const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
   /** Those of the running messages that occupy a slot. */
@@ -71,14 +70,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (state.isFetchWanted && !state.isStopping) {
       state.isFetchWanted = false;
       for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
-        // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
-        const isTurn = options.perGroup !== undefined && turns.isOpen();
-        const batchSize = isTurn ? Math.min(room.freeSlots, perTurn) : fewSizes(room.slots);
-        const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
-        const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups });
+        // Free slots go first to groups that run nothing and were not served in this round, whatever the age of other messages.
+        if (options.perGroup !== undefined && turns.isOpen()) {
+          const ignoreGroups = turns.had(room.busyGroups);
+          const { jobs, isExhausted } = await fetchTurns(backlog, options, { ignoreGroups, limit: room.free });
+          for (const job of jobs) startJob(job);
+          if (isExhausted) turns.end(computeRoom().busyGroups);
+          continue;
+        }
+        const batchSize = fewSizes(room.slots);
+        const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups: room.fullGroups });
         for (const job of jobs) startJob(job);
-        if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
-        else if (jobs.length < batchSize) break;
+        if (jobs.length < batchSize) break;
       }
     }
   };
@@ -162,7 +165,20 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Without a fetch if no message may be found. */
+/** One message of each group. Without a fetch if no message may be found. */
+async function fetchTurns(
+  backlog: Backlog,
+  { db, name }: DispatcherOptions,
+  { ignoreGroups, limit }: { readonly ignoreGroups: readonly string[]; readonly limit: number },
+): Promise<Fetched> {
+  const search = backlog.search(ignoreGroups);
+  if (search === null) return { jobs: [], isExhausted: true };
+  const fetched = await fetchOnePerGroup(db, name, ignoreGroups, limit);
+  if (fetched.isExhausted) search.foundAll(fetched.jobs.flatMap(({ groupId }) => groupId ?? []));
+  return fetched;
+}
+
+/** By age. Without a fetch if no message may be found. */
 async function fetchFrom(
   backlog: Backlog,
   { boss, db, name }: DispatcherOptions,
@@ -171,13 +187,13 @@ async function fetchFrom(
   const search = backlog.search(wanted.ignoreGroups);
   if (search === null) return [];
   const jobs = await boss.fetch<unknown>(name, { ...wanted, db });
-  if (jobs.length < wanted.batchSize) search.foundAll();
+  if (jobs.length < wanted.batchSize) search.foundAll([]);
   return jobs;
 }
 
 interface Room {
-  /** Whatever their groups. */
-  readonly freeSlots: number;
+  /** So many messages may be fetched at once if each is of another group, and of one that runs nothing. */
+  readonly free: number;
   /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
   readonly slots: number;
   readonly busyGroups: readonly string[];
@@ -190,7 +206,7 @@ function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurren
   const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
   const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
   return {
-    freeSlots: free,
+    free,
     slots: Math.min(free, perGroup, ...headroom),
     busyGroups: [...counts.keys()],
     fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),

@@ -74,15 +74,23 @@ export interface CreateQueueOptions {
   readonly onError: (error: unknown) => void;
   /** Timeouts of an unresponsive connection; tests shorten them. */
   readonly silence?: SilenceTimes;
+  /** Interval of pg-boss's maintenance; tests shorten it. */
+  readonly superviseSeconds?: number;
 }
 
+const SUPERVISE_SECONDS = 10;
 const SCHEMA = "pgboss";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
-/** Retention of completed messages, which are not used again. */
-const DELETE_AFTER_SECONDS = 3_600;
+/**
+ * Retention of completed messages, which are not used again, and how often they are deleted. Every 10 s three statements of pg-boss read all messages: those of
+ * a million jobs took a second of PostgreSQL's CPU.
+ */
+const DELETE_AFTER_SECONDS = 60;
+const DELETE_EVERY_SECONDS = 60;
 
-export function createQueue({ database, queues, onError, silence }: CreateQueueOptions): Queue {
-  const boss = openBoss(database, silence);
+export function createQueue(options: CreateQueueOptions): Queue {
+  const { database, queues, onError } = options;
+  const boss = openBoss(options);
   const pooled = preparedOn(bypassRls(database, "claim").db);
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
@@ -180,9 +188,15 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
   };
 }
 
-function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
+function openBoss({ database, silence, superviseSeconds = SUPERVISE_SECONDS }: CreateQueueOptions): PgBoss {
   const { direct } = bypassRls(database, "server");
-  const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
+  const common = {
+    schema: SCHEMA,
+    schedule: false,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: DELETE_EVERY_SECONDS,
+  };
   // pg-boss passes its options to its connection pool, which its types do not declare.
   const pooled: object = sessionConfig({ url: direct.databaseUrl, pooling: direct.pooling }, silence);
   return new PgBoss({

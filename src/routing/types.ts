@@ -87,5 +87,11 @@ export interface RoutingContext {
   /** Of the app and the key. */
   readonly dataPolicy?: RequiredDataPolicy | null;
   /** Every route of the workspace, for purposes that select another route. */
-  readonly routes: ReadonlyMap<string, Route>;
+  readonly routes: Pick<Routes, "get">;
+}
+
+/** Routes by their ids. */
+export interface Routes {
+  readonly get: (id: string) => Route | undefined;
+  readonly values: () => Iterable<Route>;
 }

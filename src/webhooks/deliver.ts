@@ -81,7 +81,6 @@ export function startDeliveries(
     queue.work(lane, {
       concurrency: FETCHED_PER_ATTEMPT * total,
       perGroup: FETCHED_PER_ATTEMPT * PER_RECEIVER,
-      perTurn: PER_RECEIVER,
       handler: async ({ data, signal, freeSlot }) => {
         const dueMessage = readMessage(data);
         const attempt = async (): Promise<AttemptedNow> => {

@@ -47,26 +47,9 @@ async function rowsScanned(): Promise<number> {
     .insertInto("budgets")
     .values({ id: newId("budget"), workspace_id: workspaceId, app_id: appId, period: "month", managed_by: "test" })
     .execute();
-  const call = (): Reservation => ({
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    ...tenant,
-    keyId: null,
-    endpoint: "POST /v1/transcription",
-    connection: "el",
-    provider: "elevenlabs",
-    model: "scribe_v2",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 1_000,
-    reserveNanoUsd: 0n,
-    estimateNanoUsd: 0n,
-    price: null,
-    deadlineAt: new Date(Date.now() + 60_000),
-  });
   // The first of a month takes the longer way, which makes the window.
-  await ledger.reserve(call());
-  const reserved = call();
+  await ledger.reserve(reservationOf(tenant));
+  const reserved = reservationOf(tenant);
   return database.transaction(async (tx) => {
     const before = await readSoFar(tx);
     assert.deepEqual(await ledger.reserveIn(tx, reserved), { ok: true });
@@ -82,6 +65,26 @@ async function rowsScanned(): Promise<number> {
     assert.equal(changed, true);
     return (await readSoFar(tx)) - before;
   });
+}
+
+function reservationOf(tenant: Awaited<ReturnType<typeof makeTenant>>): Reservation {
+  return {
+    attemptId: newId("attempt"),
+    requestId: newId("request"),
+    ...tenant,
+    keyId: null,
+    endpoint: "POST /v1/transcription",
+    connection: "el",
+    provider: "elevenlabs",
+    model: "scribe_v2",
+    position: 1,
+    billingClass: "metered",
+    audioMs: 1_000,
+    reserveNanoUsd: 0n,
+    estimateNanoUsd: 0n,
+    price: null,
+    deadlineAt: new Date(Date.now() + 60_000),
+  };
 }
 
 async function readSoFar(tx: DatabaseTransaction): Promise<number> {
@@ -126,6 +129,28 @@ test("metering.plan-no-scan: a call is reserved and settled without a table scan
 test("metering.plan-no-scan: the same holds with the statistics of the large tables", async () => {
   for (const table of GROWING) await sql`analyze ${sql.table(table)}`.execute(database.db);
   for (let runs = 0; runs < UNTIL_KEPT; runs += 1) assert.equal(await rowsScanned(), 0);
+});
+
+test("metering.plan-no-scan: bound to a workspace of many apps, a reservation reads its own app's budgets and windows only", async () => {
+  const tenant = await makeTenant(database);
+  const { db } = database;
+  const { workspaceId } = tenant;
+  await sql`insert into budgets (id, workspace_id, app_id, period, managed_by)
+    values (${workspaceId}, ${workspaceId}, ${tenant.appId}, 'total', 'test')`.execute(db);
+  await sql`insert into budgets (id, workspace_id, kind, period, managed_by)
+    select 'other_' || n, ${workspaceId}, 'allowance', 'total', 'test' from generate_series(1, ${GROWN}::int) as n`.execute(
+    db,
+  );
+  for (const table of GROWING) await sql`analyze ${sql.table(table)}`.execute(db);
+  const ledger = createLedger({ database, seal: createSeal({ keys: [randomBytes(32)] }) });
+  for (let runs = 0; runs < UNTIL_KEPT; runs += 1) {
+    const read = await database.inWorkspace(workspaceId, async (tx) => {
+      const before = await readSoFar(tx);
+      assert.deepEqual(await ledger.reserveIn(tx, reservationOf(tenant)), { ok: true });
+      return (await readSoFar(tx)) - before;
+    });
+    assert.equal(read, 0);
+  }
 });
 
 test("metering.plan-no-scan: nothing is compiled: the plan of a settlement costs less than JIT begins at, and JIT is off in our sessions", async () => {

@@ -6,6 +6,7 @@ import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
 import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
+import { until } from "../harness/until.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 
 let database: TestDatabase;
@@ -279,8 +280,27 @@ test("jobs.queue-connection: a process that does not own the schema sends and wo
   return undefined;
 });
 
-async function start(): Promise<Queue> {
+test("jobs.queue-retention: completed messages are deleted after a minute, once a minute, and not once a day", async () => {
+  const queue = await start({ superviseSeconds: 1 });
+  const seen = collect(queue, { concurrency: 1 });
+  await queue.send("work", { n: 1 });
+  await seen.until(1);
+  const count = async (): Promise<number> => {
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count from pgboss.job`.execute(database.db);
+    return rows[0]?.count ?? -1;
+  };
+  await until(async () => {
+    const { numAffectedRows } = await sql`update pgboss.job set completed_on = completed_on - interval '61 seconds'
+      where completed_on is not null`.execute(database.db);
+    return numAffectedRows === 1n;
+  });
+  await sql`update pgboss.queue set maintain_on = now() - interval '61 seconds'`.execute(database.db);
+  await until(async () => (await count()) === 0);
+});
+
+async function start(options: { readonly superviseSeconds?: number } = {}): Promise<Queue> {
   const queue = createQueue({
+    ...options,
     database,
     queues: { work: { retryLimit: 2, expireSeconds: 60 } },
     onError: () => undefined,

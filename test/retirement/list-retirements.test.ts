@@ -252,7 +252,7 @@ test("retirement.view: an app whose plan never paid for a target loses nothing w
 test("retirement.proposal: the named successor is proposed first if it keeps everything, with the decision of the changed route, and nothing changes", async () => {
   const routes = { calls: { targets: ["oa/gpt-4o-transcribe", "oa/gpt-4o-mini-transcribe"] } };
   const directory = directoryOf(CONNECTIONS, routes);
-  const before = JSON.stringify([...directory.routesOf("platform")]);
+  const before = JSON.stringify([...directory.routesOf("platform").values()]);
   const { list, propose } = radarOf(directory);
   const [lost] = await list();
   assert(lost !== undefined);
@@ -272,7 +272,7 @@ test("retirement.proposal: the named successor is proposed first if it keeps eve
       [2, false, ["model_retired"], "gpt-4o-mini-transcribe"],
     ],
   );
-  assert.equal(JSON.stringify([...directory.routesOf("platform")]), before);
+  assert.equal(JSON.stringify([...directory.routesOf("platform").values()]), before);
 });
 
 test("retirement.proposal: a successor that lacks the feature is skipped, models with a known end, without a credential or simulated are never proposed", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
+import { listKeysByHash } from "../../src/directory/store/keys.ts";
 import { PREPARED } from "../../src/storage/connection/prepared.ts";
 import { openTestDatabase } from "../harness/postgres/database.ts";
 
@@ -17,6 +18,21 @@ test("storage.transactions: a marked statement answers with its own values each 
         await sql`select statement from pg_prepared_statements where statement like ${"% as is"}`.execute(db);
       assert.equal(prepared.length, 1);
     });
+  } finally {
+    await database.close();
+  }
+});
+
+test("storage.transactions: the look-up of a key is prepared, because jobs of ten thousand apps make one each", async () => {
+  const database = await openTestDatabase({ poolSize: 1 });
+  try {
+    for (const hash of [Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
+      assert.deepEqual(await listKeysByHash(database.db, [hash]), []);
+    const { rows } =
+      await sql`select name from pg_prepared_statements where statement like ${'%from "api_keys"%'}`.execute(
+        database.db,
+      );
+    assert.equal(rows.length, 1);
   } finally {
     await database.close();
   }

