@@ -729,8 +729,8 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   await postForm(gateway.origin);
   const well = await run("providers", "check", ...admin);
   assert.equal(well.code, 0, well.err);
-  assert.match(well.out, /^dg +shared +deepgram +set +nova-3 +healthy +0 +\d+$/mu);
-  assert.match(well.out, /^second +shared +openai-compatible +…cret +\S+ +(healthy|not called yet)/mu);
+  assert.match(well.out, /^dg +shared +deepgram +set +nova-3 +healthy +\d+ +\d+$/mu);
+  assert.match(well.out, /^second +shared +openai-compatible +…cret +\S+ +(healthy|no recent calls)/mu);
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   for (let failures = 0; failures < 5; failures += 1) await postForm(gateway.origin);
   gateway.sandbox.clearFaults();
@@ -739,6 +739,12 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   const document = JSON.parse(resting.out) as { object: string; circuits: { state: string }[] };
   assert.ok(document.object === "provider_check" && document.circuits.some(({ state }) => state === "open"));
   assert.match(resting.err, /nova-3 on dg is unavailable after failures/u);
+  // The same figures as those of providers health, although the circuit itself counts the last seconds of one process.
+  const health = providerHealth.parse(JSON.parse((await run("providers", "health", "--json", ...admin)).out));
+  const { calls, failed } = health.models.find(({ connection, model }) => connection === "dg" && model === "nova-3") ?? {};
+  const shown = await run("providers", "check", ...admin);
+  assert.match(shown.out, new RegExp(`^dg .* nova-3 +unavailable +${calls} +${failed} +20\\S+Z$`, "mu"));
+  assert.match(shown.err, /^STATE is that of the responding process; CALLS and FAILED cover all processes since 20/mu);
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
