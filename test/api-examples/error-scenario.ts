@@ -11,13 +11,7 @@ import { httpServer } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import { wav } from "../sandbox/wav.ts";
 import type { TestContext } from "node:test";
-import {
-  askClosing,
-  failingReservations,
-  type NextReservation,
-  sendSlowly,
-  whileHeld,
-} from "./error-conditions.ts";
+import { askClosing, failingReservations, type NextReservation, sendSlowly, whileHeld } from "./error-conditions.ts";
 
 const KEYS = {
   notes: "test-key-of-an-app-that-does-all",

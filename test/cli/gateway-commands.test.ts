@@ -1,7 +1,16 @@
 // The commands of a client and of an administrator against a whole gateway.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -34,7 +43,15 @@ import { httpServer, readAll } from "../outbound/loopback.ts";
 import { operations } from "./fake-gateway.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
-import { ADMIN_KEY, idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway, STRICT_KEY } from "../http/requests/records.ts";
+import {
+  ADMIN_KEY,
+  idOf,
+  OPERATOR_KEY,
+  recordOf,
+  SEEING_KEY,
+  startRecordGateway,
+  STRICT_KEY,
+} from "../http/requests/records.ts";
 
 let gateway: ChatGateway;
 const internet = pretendInternet();
@@ -137,7 +154,10 @@ test("cli.records-scope: administrators and the operator see any record of their
   const refused = await run("requests", "show", id, ...elsewhere);
   assert.equal(refused.code, 4);
   assert.match(refused.err, /^ {2}an administrator's key shows the requests of its workspace$/mu);
-  assert.match(refused.err, new RegExp(`^ {2}the operator's key shows all: patchbay requests show ${id} --admin-url`, "mu"));
+  assert.match(
+    refused.err,
+    new RegExp(`^ {2}the operator's key shows all: patchbay requests show ${id} --admin-url`, "mu"),
+  );
 });
 
 test("cli.records-scope: requests show needs no place for the keys of an administrator and of the operator", async (t) => {
@@ -170,7 +190,10 @@ test("cli.exit-codes: a request that does not exist is exit code 4", async () =>
   const shown = await run("requests", "show", "req_none", "--url", gateway.origin, "--api-key", KEY);
   assert.equal(shown.code, 4);
   assert.match(shown.err, /NOT_FOUND/u);
-  assert.match(shown.err, /^ {2}an app's key shows the requests of its app, an administrator's those of its workspace$/mu);
+  assert.match(
+    shown.err,
+    /^ {2}an app's key shows the requests of its app, an administrator's those of its workspace$/mu,
+  );
 });
 
 test("cli.requests, cli.records-scope: the log in lines, filtered, of one workspace and of all; each line of JSON is one request", async () => {
@@ -771,7 +794,8 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   assert.match(resting.err, /nova-3 on dg is unavailable after failures/u);
   // The same figures as those of providers health, although the circuit itself counts the last seconds of one process.
   const health = providerHealth.parse(JSON.parse((await run("providers", "health", "--json", ...admin)).out));
-  const { calls, failed } = health.models.find(({ connection, model }) => connection === "dg" && model === "nova-3") ?? {};
+  const { calls, failed } =
+    health.models.find(({ connection, model }) => connection === "dg" && model === "nova-3") ?? {};
   const shown = await run("providers", "check", ...admin);
   assert.match(shown.out, new RegExp(`^dg .* nova-3 +unavailable +${calls} +${failed} +20\\S+Z$`, "mu"));
   assert.match(shown.err, /^STATE is that of the responding process; CALLS and FAILED cover all processes since 20/mu);

@@ -152,7 +152,8 @@ test("cli.init: the comments of the written files name commands as they are call
   assert.equal((await run(["init", "elsewhere", "--for", "team"], npm)).exitCode, 0);
   const elsewhere = readFileSync(join(cwd, "elsewhere", VARIABLES_NAME), "utf8");
   assert.match(elsewhere, /^# {3}node \S+[\\/]bin[\\/]patchbay\.js up$/mu);
-  for (const text of [variables, configuration, elsewhere]) assert.doesNotMatch(text, /(?<![\w./@-])patchbay [a-z]+\b(?! with| for| in )/u);
+  for (const text of [variables, configuration, elsewhere])
+    assert.doesNotMatch(text, /(?<![\w./@-])patchbay [a-z]+\b(?! with| for| in )/u);
 });
 
 test("cli.init: init creates its directory, and leaves nothing of one that cannot be written", async () => {

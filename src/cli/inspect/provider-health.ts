@@ -97,9 +97,7 @@ export function accountsIn({ circuits, models }: ProviderHealth): readonly Accou
 }
 
 export function isSame(one: Account, other: Account): boolean {
-  return (
-    one.workspace_id === other.workspace_id && one.connection === other.connection && one.model === other.model
-  );
+  return one.workspace_id === other.workspace_id && one.connection === other.connection && one.model === other.model;
 }
 
 const ERRORS_HEAD = ["TIME", "REQUEST", "CONNECTION", "MODEL", "OUTCOME", "MS"];
