@@ -73,7 +73,7 @@ export const CHANGE_ERRORS = [
   "BODY_TOO_LARGE",
 ] as const satisfies readonly ErrorCode[];
 
-export type EndpointTemplate = Omit<EndpointContract, "auth">;
+export type EndpointTemplate = Omit<EndpointContract, "auth" | "role">;
 
 /** For the operator only: `path` is relative to `/admin/v1`. */
 export function operatorEndpoint(endpoint: EndpointTemplate): EndpointContract {
@@ -94,8 +94,9 @@ export function mirrorForOperator(endpoint: EndpointTemplate): WorkspaceEndpoint
     workspace: {
       ...endpoint,
       auth: "key",
+      role: "admin",
       path: `/workspace/:tenant_id${path}`,
-      errors: [...new Set<ErrorCode>([...errors, "FORBIDDEN"])],
+      errors,
     },
     operator: operatorEndpoint({ ...endpoint, path: `/workspaces/:tenant_id${path}`, errors }),
   };

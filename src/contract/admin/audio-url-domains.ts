@@ -28,6 +28,7 @@ export type AudioUrlDomainsView = z.infer<typeof audioUrlDomains>;
 const endpoint = {
   path: "/workspace/:tenant_id/audio-url-domains",
   auth: "key",
+  role: "admin",
   responses: { 200: jsonWithEtag("The allowlist.", audioUrlDomains) },
 } as const;
 
@@ -36,7 +37,7 @@ export const getAudioUrlDomainsContract: EndpointContract = {
   method: "GET",
   operationId: "getAudioUrlDomains",
   summary: "Get the hosts allowed in `audio.url`",
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: ["NOT_FOUND"],
 };
 
 export const putAudioUrlDomainsContract: EndpointContract = {
@@ -48,5 +49,5 @@ export const putAudioUrlDomainsContract: EndpointContract = {
     "Replaces the whole list or nothing. A listed host must still have public addresses only: private, loopback, link-local and metadata addresses are refused at every fetch.",
   requestBody: { json: audioUrlDomainsRequest },
   headers: optionalMatch,
-  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
+  errors: ["NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
 };

@@ -26,12 +26,13 @@ export const putSttWebhookContract: EndpointContract = {
   description:
     "One webhook per workspace. The first call creates the signing secret, `rotate_secret` a new one. The secret is only in the answer to that call. The URL must be https and resolve to public addresses, now and at every delivery.",
   auth: "key",
+  role: "admin",
   requestBody: { json: webhookRequest },
   headers: optionalMatch.extend({
     "If-None-Match": z.literal("*").describe("Only if there is no webhook yet; else 412.").optional(),
   }),
   responses: { 200: jsonWithEtag("The webhook.", webhookView) },
-  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
+  errors: ["NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
 };
 
 export const getSttWebhookContract: EndpointContract = {
@@ -40,8 +41,9 @@ export const getSttWebhookContract: EndpointContract = {
   operationId: "getSttWebhook",
   summary: "Get the completion webhook and its state",
   auth: "key",
+  role: "admin",
   responses: { 200: jsonWithEtag("The webhook, without its secret.", webhookView) },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: ["NOT_FOUND"],
 };
 
 export const deleteSttWebhookContract: EndpointContract = {
@@ -51,9 +53,10 @@ export const deleteSttWebhookContract: EndpointContract = {
   summary: "Delete the completion webhook",
   description: "Pending deliveries are abandoned. The delivery log is kept for its seven days.",
   auth: "key",
+  role: "admin",
   headers: optionalMatch,
   responses: { 200: json("Deleted.", webhookDeleted) },
-  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED"],
+  errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
 };
 
 export const redeliverWebhookContract: EndpointContract = {
@@ -63,8 +66,9 @@ export const redeliverWebhookContract: EndpointContract = {
   summary: "Redeliver an event",
   description: "The same event with the same id, and a complete new schedule of attempts.",
   auth: "key",
+  role: "admin",
   responses: { 202: json("The delivery, due now.", deliveryView) },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: ["NOT_FOUND"],
 };
 
 export const testWebhookContract: EndpointContract = {
@@ -75,8 +79,9 @@ export const testWebhookContract: EndpointContract = {
   description:
     "One signed attempt, made at once, even while the webhook is disabled. It contains `X-SVC-Webhook-Test: true` and the id of a job that does not exist. The answer contains the receiver's response.",
   auth: "key",
+  role: "admin",
   responses: { 200: json("The test delivery with its one attempt.", deliveryView) },
-  errors: ["FORBIDDEN", "NOT_FOUND", "CONCURRENCY_LIMITED"],
+  errors: ["NOT_FOUND", "CONCURRENCY_LIMITED"],
 };
 
 export const streamWebhookContract: EndpointContract = {
@@ -87,6 +92,7 @@ export const streamWebhookContract: EndpointContract = {
   description:
     "For `patchbay listen`: a `ready` event, then a `delivery` event for every job that ends, each with the headers and the body of a delivery. It requires no webhook, and does not affect deliveries to one.",
   auth: "key",
+  role: "admin",
   query: streamQuery,
   responses: {
     200: {
@@ -94,7 +100,7 @@ export const streamWebhookContract: EndpointContract = {
       content: { "text/event-stream": streamedEvent },
     },
   },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: ["NOT_FOUND"],
 };
 
 export const WEBHOOK_ENDPOINTS: readonly EndpointContract[] = [

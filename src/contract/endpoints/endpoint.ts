@@ -28,6 +28,8 @@ export interface EndpointContract {
   readonly description?: string;
   /** `operator`: an operator key, on the admin listener only. */
   readonly auth: "none" | "key" | "operator";
+  /** The key is one of an administrator of the workspace in the path, or the operator's [tenancy.workspace-admin]. */
+  readonly role?: "admin";
   readonly scope?: EndpointScope;
   /** Selects a model: every request leaves a record, even without a valid key. */
   readonly isRouted?: true;
@@ -36,7 +38,7 @@ export interface EndpointContract {
   /** Request headers by their exact spelling; their meaning goes into `describe`. */
   readonly headers?: z.ZodObject;
   readonly responses: Readonly<Record<number, ResponseContract>>;
-  /** In addition to errors of every endpoint (`COMMON_ERRORS`, and 401 and 403 depending on `auth` and `scope`). */
+  /** In addition to errors of every endpoint (`COMMON_ERRORS`, and 401 and 403 depending on `auth`, `role` and `scope`). */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -66,6 +68,11 @@ export function pathParameters({ path }: Pick<EndpointContract, "path">): readon
 
 const PARAMETER = /:([a-z_]+)/gu;
 
+/** The role of the key. Null: a key of any role, or no key. */
+export function requiredRole({ auth, role }: EndpointContract): "admin" | "operator" | null {
+  return auth === "operator" ? "operator" : (role ?? null);
+}
+
 /** Whether requests count against the quotas of key and app. If so, every answer reports what remains. */
 export function isLimited({ errors }: EndpointContract): boolean {
   return errors.includes("RATE_LIMITED");
@@ -74,7 +81,7 @@ export function isLimited({ errors }: EndpointContract): boolean {
 /** All errors of an endpoint: its own, those of its guards, and those of HTTP itself. */
 export function errorsOf(contract: EndpointContract): readonly ErrorCode[] {
   const guards: ErrorCode[] = contract.auth === "none" ? [] : ["UNAUTHENTICATED"];
-  if (contract.scope !== undefined || contract.auth === "operator") guards.push("FORBIDDEN");
+  if (contract.scope !== undefined || requiredRole(contract) !== null) guards.push("FORBIDDEN");
   if (contract.requestBody !== undefined) guards.push("UNSUPPORTED_MEDIA_TYPE");
   return [...new Set([...COMMON_ERRORS, ...guards, ...contract.errors])];
 }

@@ -1,5 +1,5 @@
 // Generates the OpenAPI 3.1 document from the zod schemas with which the server validates requests [api.openapi].
-import { type EndpointContract, pathTemplate } from "../../contract/endpoints/endpoint.ts";
+import { type EndpointContract, pathTemplate, requiredRole } from "../../contract/endpoints/endpoint.ts";
 import { putSttWebhookContract } from "../../contract/endpoints/endpoint-webhook.ts";
 import { SCHEMA_NAMES, type SchemaNames } from "../../contract/endpoints/schema-names.ts";
 import { TAGS, tagOf } from "../../contract/endpoints/tags.ts";
@@ -78,6 +78,7 @@ function operation(
   pathValues: Readonly<Record<string, string>>,
 ): Json {
   const parameters = parametersOf(contract, components, pathValues);
+  const role = requiredRole(contract);
   return {
     operationId: contract.operationId,
     tags: [tagOf(contract).name],
@@ -85,6 +86,7 @@ function operation(
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: contract.auth === "none" ? [] : [{ key: [] }],
     ...(contract.scope === undefined ? {} : { "x-required-scope": contract.scope }),
+    ...(role === null ? {} : { "x-required-role": role }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(contract, components),
     responses: responsesOf(contract, components),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
-import type { EndpointContract } from "../../../src/contract/endpoints/endpoint.ts";
+import { type EndpointContract, requiredRole } from "../../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import {
   getConsoleFileContract,
@@ -229,6 +229,14 @@ test("tenancy.owners-admitted: owners reach every endpoint of the matrix", async
       `${nameOf(endpoint)}: ${answer.status} ${answer.rest}`,
     );
   }
+});
+
+test("api.openapi-roles: the key of an app, with every scope, is refused by exactly the endpoints that declare a role", async () => {
+  const objects = { ...world.platform, ...world.acme.objects };
+  const refused = [];
+  for (const endpoint of WITH_KEY) if ((await ask(endpoint, KEY, objects)).code === "FORBIDDEN") refused.push(endpoint);
+  const declared = WITH_KEY.filter((endpoint) => requiredRole(endpoint) !== null);
+  assert.deepEqual(refused.map(nameOf), declared.map(nameOf));
 });
 
 /** Of this very exchange: whether a connection is kept shows how much of an upload had been read when it was refused. */

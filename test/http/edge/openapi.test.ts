@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
-import { type EndpointContract, errorsOf } from "../../../src/contract/endpoints/endpoint.ts";
+import { type EndpointContract, errorsOf, requiredRole } from "../../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { PARAMETER_NAMES } from "../../../src/contract/endpoints/parameter-names.ts";
 import { RESPONSE_NAMES, SHARED_HEADERS } from "../../../src/contract/endpoints/response-names.ts";
@@ -23,6 +23,7 @@ interface Parameter {
 interface Operation {
   readonly operationId: string;
   readonly security: readonly unknown[];
+  readonly "x-required-role"?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
   readonly responses: Record<
@@ -200,6 +201,17 @@ test("api.openapi-components: a body without a name is refused, and so is a name
   };
   const schemas = { ...SCHEMA_NAMES, Part: withDefault };
   assert.throws(() => openapiDocument([ambiguous], { schemas }), /Part differs between requests and responses/u);
+});
+
+test("api.openapi-roles: an operation that needs a role names it, and no other does", () => {
+  for (const contracts of [ENDPOINTS, ADMIN_ENDPOINTS]) {
+    const { paths } = openapiDocument(contracts) as unknown as Document;
+    const named = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, "x-required-role": role = null }) => [operationId, role]);
+    const declared = contracts.map((contract) => [contract.operationId, requiredRole(contract)]);
+    assert.deepEqual(Object.fromEntries(named), Object.fromEntries(declared));
+  }
 });
 
 test("api.openapi: a query's default makes it optional, and descriptions of headers and fields reach the document", () => {

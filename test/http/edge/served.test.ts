@@ -11,6 +11,7 @@ import { askApp } from "./ask-app.ts";
 import pino from "pino";
 import { packageRoot, webModules } from "../../../src/cli/package-root.ts";
 import { completionWebhook } from "../../../src/contract/endpoints/completion-webhook.ts";
+import { requiredRole } from "../../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { tagOf } from "../../../src/contract/endpoints/tags.ts";
 import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
@@ -156,15 +157,32 @@ test("api.docs: the API reference has every endpoint with its fields, and /llms.
     assert.ok(body.includes(`${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}</code>`), operationId);
     assert.ok(index.body.includes(`href="${place}#${operationId}"`), operationId);
   }
-  const keys = await askApp(app, { url: "/docs/api/keys" });
-  assert.match(keys.body, /POST \/workspace\/\{tenant_id\}[^<]*<\/code> · A key with the role <code>admin<\/code>\./u);
-  assert.doesNotMatch(keys.body, /\/workspace\/[^<]*<\/code> · Any key/u);
   const transcription = await askApp(app, { url: "/docs/api/transcription" });
   for (const field of ["diarization", "audio.url", "redaction"])
     assert.ok(transcription.body.includes(`<code>${field}</code>`), field);
   for (const { code } of FIRST_REQUESTS) {
     assert.ok(text.body.includes(code), code);
     assert.ok(index.body.includes(escapeHtml(code)), code);
+  }
+  await app.close();
+});
+
+test("api.openapi-roles: the API reference says of each endpoint which key it needs", async () => {
+  const app = operations({});
+  for (const contract of ENDPOINTS) {
+    const { auth, scope, operationId } = contract;
+    const { body } = await askApp(app, { url: referencePath(tagOf(contract).name) });
+    const role = requiredRole(contract);
+    const key =
+      auth === "none"
+        ? "No key."
+        : role !== null
+          ? `A key with the role <code>${role}</code>.`
+          : scope === undefined
+            ? "Any key."
+            : `A key with the scope <code>${scope}</code>.`;
+    const [, shown] = new RegExp(`id="${operationId}"[^]*?</code> · (.*?)</p>`, "u").exec(body) ?? [];
+    assert.equal(shown, key, operationId);
   }
   await app.close();
 });

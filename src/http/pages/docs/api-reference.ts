@@ -84,7 +84,7 @@ export function referencePath(tag: string): string {
 
 function operationSection(api: OpenapiDocument, request: string, operation: Operation): string {
   const { operationId, summary, description, security = [], responses, requestBody, parameters = [] } = operation;
-  const key = security.length === 0 ? "No key." : keyFor(request, operation["x-required-scope"]);
+  const key = security.length === 0 ? "No key." : keyFor(operation);
   return [
     `## ${summary} {#${operationId}}`,
     `\`${request}\` · ${key}`,
@@ -98,9 +98,8 @@ function operationSection(api: OpenapiDocument, request: string, operation: Oper
     .join("\n\n");
 }
 
-/** What is below this path is for administrators of the workspace, as docs/reference/admin.md says. */
-function keyFor(request: string, scope: string | undefined): string {
-  if (request.split(" ")[1]?.startsWith("/workspace/") === true) return "A key with the role `admin`.";
+function keyFor({ "x-required-role": role, "x-required-scope": scope }: Operation): string {
+  if (role !== undefined) return `A key with the role \`${role}\`.`;
   return scope === undefined ? "Any key." : `A key with the scope \`${scope}\`.`;
 }
 

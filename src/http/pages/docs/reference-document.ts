@@ -35,6 +35,7 @@ const operationShape = z.object({
   description: z.string().optional(),
   security: z.array(z.unknown()).optional(),
   "x-required-scope": z.string().optional(),
+  "x-required-role": z.enum(["admin", "operator"]).optional(),
   "x-codeSamples": z.array(z.object({ source: z.string() })).optional(),
   parameters: z.array(z.union([reference, parameter])).optional(),
   requestBody: body.optional(),
