@@ -184,6 +184,16 @@ test("cli.records-scope: requests show needs no place for the keys of an adminis
   assert.match(operator.out, /^workspace +acme {2}ws_/mu);
   // An app's key still shows nothing of another app.
   assert.equal((await show(STRICT_KEY)).code, 4);
+  // Of the keys that a gateway saved here, the app's is asked first.
+  mkdirSync(join(cwd, "data"));
+  writeFileSync(join(cwd, "data", "cli-key"), STRICT_KEY);
+  const saved = await run("requests", "show", id);
+  assert.equal(saved.code, 4);
+  assert.match(saved.err, /NOT_FOUND/u);
+  writeFileSync(join(cwd, "data", "operator-key"), OPERATOR_KEY);
+  const bySaved = await run("requests", "show", id);
+  assert.equal(bySaved.code, 0, bySaved.err);
+  assert.match(bySaved.out, /^workspace +acme {2}ws_/mu);
 });
 
 test("cli.exit-codes: a request that does not exist is exit code 4", async () => {

@@ -67,28 +67,32 @@ async function readRecord(
   };
   if (options.workspace !== undefined || options.adminUrl !== undefined) return read(options);
   return read(options).catch(async (error: unknown) => {
-    const other = isNotShown(error) ? await placeOfKey(options, terminal, signal) : null;
+    const other = isNotShown(error) ? await otherPlace(options, terminal, signal) : null;
     if (other === null) throw error;
-    return read({ ...options, ...other });
+    return read({ ...options, ...other }).catch((again: unknown) => {
+      // No operator's key is saved here, or no such request exists: the first answer says more.
+      throw isNotShown(again) ? error : again;
+    });
   });
 }
 
-/** Where a key that belongs to no app reads records. Null: it does, or its admin listener is not known. */
-async function placeOfKey(
+/** Where a key that belongs to no app reads records, or the operator, whose key is saved next to the app's. Null: nowhere else that is known. */
+async function otherPlace(
   options: RequestOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Pick<PlaceOptions, "workspace" | "adminUrl"> | null> {
+  const { PATCHBAY_URL: url = "", PATCHBAY_API_KEY: key = "" } = terminal.env;
+  // The admin listener of another machine is not found from its public address.
+  const operators = options.url === undefined && url === "" ? { adminUrl: adminUrl(undefined, terminal) } : null;
+  if (options.apiKey === undefined && key === "") return operators;
   const document = await openPlace(options, terminal, signal)
     .session.document("/v1/me")
     .catch(() => null);
   const me = keyDescription.safeParse(document);
   if (!me.success) return null;
   const { role } = me.data.key;
-  if (role === "admin") return { workspace: me.data.workspace.slug };
-  // The admin listener of another machine is not found from its public address.
-  const isHere = options.url === undefined && (terminal.env["PATCHBAY_URL"] ?? "") === "";
-  return role === "operator" && isHere ? { adminUrl: adminUrl(undefined, terminal) } : null;
+  return role === "admin" ? { workspace: me.data.workspace.slug } : role === "operator" ? operators : null;
 }
 
 function isNotShown(error: unknown): error is CliError {
