@@ -168,6 +168,9 @@ test("cli.records-scope: requests show needs no place for the keys of an adminis
   assert.equal(admin.code, 0, admin.err);
   assert.match(admin.out, /^app +notes {2}app_/mu);
   assert.match(admin.out, /^console +\S+#\/w\/acme\/requests\/req_/mu);
+  const unknown = await run("requests", "show", "req_none", "--api-key", ADMIN_KEY, "--url", gateway.origin);
+  assert.equal(unknown.code, 4);
+  assert.match(unknown.err, /NOT_FOUND/u);
   // The public address of another gateway says nothing about its admin listener.
   const elsewhere = await show(OPERATOR_KEY, "--url", gateway.origin);
   assert.equal(elsewhere.code, 3, elsewhere.err);

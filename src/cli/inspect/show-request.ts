@@ -70,8 +70,8 @@ async function readRecord(
     const other = isNotShown(error) ? await otherPlace(options, terminal, signal) : null;
     if (other === null) throw error;
     return read({ ...options, ...other }).catch((again: unknown) => {
-      // No operator's key is saved here, or no such request exists: the first answer says more.
-      throw isNotShown(again) ? error : again;
+      // Of a saved operator's key, which may be missing: the first answer says more.
+      throw isNotShown(again) && other.adminUrl !== undefined ? error : again;
     });
   });
 }
