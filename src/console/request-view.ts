@@ -40,7 +40,9 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
   const removed = (name: string | null | undefined): Node | string =>
     name ? element("code", {}, name) : "none (administrator key)";
   return [
-    ...(isPlatform ? [["Workspace", at("overview", [], owner?.ok === true ? owner.data.slug : workspace)] as const] : []),
+    ...(isPlatform
+      ? [["Workspace", at("overview", [], owner?.ok === true ? owner.data.slug : workspace)] as const]
+      : []),
     ["App", named?.ok === true ? at("apps", [named.data.id], named.data.name) : removed(app)],
     ["Key", keyed?.ok === true ? at("keys", [keyed.data.id], keyed.data.name) : removed(key)],
   ];

@@ -1,6 +1,7 @@
 // `patchbay requests show ID`: explains how one request was routed, from its record [cli.requests]. Provider names are shown only to keys with the scope
 // `routing:read` and to administrators.
 import { keyDescription } from "../../contract/account.ts";
+import { whyNot } from "../../contract/lack-text.ts";
 import {
   requestRecord,
   type RecordedAttemptView,
@@ -183,7 +184,7 @@ function describeCandidate(candidate: RecordedCandidateView): string {
   const { position, provider, model, missing, health, paused_until: until, retired, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
   const rest = until === undefined ? "  unavailable" : `  paused manually until ${until}`;
-  const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
+  const lackNote = missing.length > 0 ? `  ${whyNot(missing)}` : health === "resting" ? rest : "";
   const endNote = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
   return `${position}${name}  ${outcome === "left" ? "skipped" : outcome.replaceAll("_", " ")}${lackNote}${endNote}`;
 }
