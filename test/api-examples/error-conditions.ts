@@ -78,7 +78,7 @@ export async function sendSlowly(t: TestContext): Promise<ErrorBody> {
     schedule: timers.schedule,
     limits: { lingerMs: 50 },
     handle: async ({ request }) => {
-      for await (const _chunk of request.raw) started.resolve();
+      for await (const chunk of request.raw) if (chunk !== null) started.resolve();
       return json({});
     },
   });
