@@ -13,7 +13,17 @@ import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "../print-list.ts";
 import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "../print.ts";
-import { type Account, accountsIn, healthScope, isSame, readHealth, stateOf } from "../inspect/provider-health.ts";
+import type { Names } from "../inspect/owner-names.ts";
+import {
+  type Account,
+  accountsIn,
+  healthScope,
+  isSame,
+  ownerName,
+  ownersIn,
+  readHealth,
+  stateOf,
+} from "../inspect/provider-health.ts";
 import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
 export interface ProviderListOptions extends AdminOptions {
@@ -123,7 +133,7 @@ export async function checkProviders(
       .map(({ connection, model }) => `${model} on ${connection} is unavailable after failures`),
   ];
   if (options.json !== true) {
-    const rows = rowsOf(connections, health);
+    const rows = rowsOf(connections, health, await ownersIn(health, session));
     if (pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(pauses)}\n`);
     if (rows.length === 0) await printLine(terminal, "No connections. See patchbay.example.yaml.");
     else {
@@ -147,7 +157,11 @@ async function connectionsOf(session: Session): Promise<readonly ConnectionView[
 const HEAD = ["CONNECTION", "OWNER", "KIND", "CREDENTIAL", "MODEL", "STATE", "CALLS", "FAILED", "UNAVAILABLE UNTIL"];
 
 /** Shared connections, called or not, followed by workspace connections that have been called. */
-function rowsOf(connections: readonly ConnectionView[], health: ProviderHealth): readonly (readonly string[])[] {
+function rowsOf(
+  connections: readonly ConnectionView[],
+  health: ProviderHealth,
+  owners: Names,
+): readonly (readonly string[])[] {
   const accounts = accountsIn(health);
   const cells = (account: Account): readonly string[] => {
     const circuit = health.circuits.find((each) => isSame(each, account));
@@ -164,7 +178,7 @@ function rowsOf(connections: readonly ConnectionView[], health: ProviderHealth):
   });
   const ids = new Set(connections.map(({ id }) => id));
   const others = accounts.filter((each) => each.workspace_id !== null || !ids.has(each.connection));
-  return [...own, ...others.map((each) => [each.connection, each.workspace_id ?? "shared", "-", "-", ...cells(each)])];
+  return [...own, ...others.map((each) => [each.connection, ownerName(each, owners), "-", "-", ...cells(each)])];
 }
 
 function credentialOf(connection: ConnectionView): string {

@@ -3,6 +3,7 @@ import type { PauseView } from "../../contract/admin/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
+import { type Names, workspaceNames } from "./owner-names.ts";
 import { pauseTable } from "../administer/pauses.ts";
 import { printJson, table } from "../print.ts";
 import { printLine, type Terminal, write } from "../terminal.ts";
@@ -45,7 +46,7 @@ export async function showProviderHealth(
   const session = openSession({ ...options, url }, terminal, signal, "operator");
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
-  const rows = rowsOf(health);
+  const rows = rowsOf(health, await ownersIn(health, session));
   if (health.pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(health.pauses)}\n`);
   if (rows.length === 0) return printLine(terminal, `No provider calls since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
@@ -73,13 +74,13 @@ export async function readHealth(session: Session, minutes?: string): Promise<Pr
 
 const HEAD = ["CONNECTION", "OWNER", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
 
-function rowsOf(health: ProviderHealth): readonly (readonly string[])[] {
+function rowsOf(health: ProviderHealth, owners: Names): readonly (readonly string[])[] {
   return accountsIn(health).map((account) => {
     const seen = health.models.find((each) => isSame(each, account));
     const circuit = health.circuits.find((each) => isSame(each, account));
     return [
       account.connection,
-      account.workspace_id ?? "shared",
+      ownerName(account, owners),
       account.model,
       stateOf(account, circuit, health.pauses),
       String(seen?.calls ?? 0),
@@ -94,6 +95,16 @@ function rowsOf(health: ProviderHealth): readonly (readonly string[])[] {
 /** Models called in the window, followed by models with a circuit but no calls. */
 export function accountsIn({ circuits, models }: ProviderHealth): readonly Account[] {
   return [...models, ...circuits.filter((circuit) => !models.some((each) => isSame(each, circuit)))];
+}
+
+/** Slugs of the workspaces whose own accounts were called. */
+export async function ownersIn(health: ProviderHealth, session: Session): Promise<Names> {
+  const hasOwner = accountsIn(health).some(({ workspace_id: owner }) => owner !== null);
+  return hasOwner ? workspaceNames({ session, isOperator: true }) : new Map();
+}
+
+export function ownerName({ workspace_id: owner }: Pick<Account, "workspace_id">, owners: Names): string {
+  return owner === null ? "shared" : (owners.get(owner) ?? owner);
 }
 
 export function isSame(one: Account, other: Account): boolean {
