@@ -238,7 +238,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   {
     what: "reads the environment",
     text: /process\.env/u,
-    only: ["config", "main.ts", "start/prepare.ts", "start/own-embedded-server.ts"],
+    only: ["config", "main.ts", "start/prepare.ts", "start/own-embedded-server.ts", "start/require-ports.ts"],
   },
   {
     what: "contains SQL, which belongs in a store folder",

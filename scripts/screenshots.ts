@@ -32,6 +32,8 @@ const PAGES = {
   "docs-api": "/docs/api",
   "docs-api-transcription": "/docs/api/transcription",
   "docs-api-webhook": "/docs/api/webhook",
+  "docs-admin-api": "/docs/admin-api",
+  "docs-admin-api-workspaces": "/docs/admin-api/workspaces",
   "docs-errors": "/docs/errors",
   playground: "/playground",
 } as const;

@@ -1,5 +1,5 @@
 // Writes the captions of a video next to it, as WebVTT for <track> in a page and as SRT for players.
-//   npm install patchbay-gateway
+//   npm install ./patchbay-gateway-*.tgz      # the packed file: docs/guides/install.md
 //   PATCHBAY_URL=http://127.0.0.1:8080 PATCHBAY_API_KEY=… node captions-for-a-video.ts talk.mp4
 // To put them into the file as well: ffmpeg -i talk.mp4 -i talk.srt -c copy -c:s mov_text talk-with-captions.mp4
 import { writeFile } from "node:fs/promises";

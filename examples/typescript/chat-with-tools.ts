@@ -1,5 +1,5 @@
 // Asks a chat model that may call a function of this program, runs the function, and prints the answer.
-//   npm install patchbay-gateway
+//   npm install ./patchbay-gateway-*.tgz      # the packed file: docs/guides/install.md
 //   PATCHBAY_URL=http://127.0.0.1:8080 PATCHBAY_API_KEY=… node chat-with-tools.ts "What is the weather in Oslo?"
 import { argv } from "node:process";
 import { type ChatMessage, Patchbay } from "patchbay-gateway/client";

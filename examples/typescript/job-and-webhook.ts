@@ -1,5 +1,5 @@
 // Submits a recording as a job, waits for the webhook that announces its end, and prints the transcript.
-//   npm install patchbay-gateway
+//   npm install ./patchbay-gateway-*.tgz      # the packed file: docs/guides/install.md
 //   PATCHBAY_API_KEY=$ADMIN_KEY npx patchbay-gateway listen --forward-to http://127.0.0.1:3000/    # in a second terminal; prints the secret
 //   PATCHBAY_URL=http://127.0.0.1:8080 PATCHBAY_API_KEY=… PATCHBAY_WEBHOOK_SECRET=whsec_… node job-and-webhook.ts call.mp3
 // In production the gateway delivers to an https address that you set with `patchbay webhooks set`.

@@ -1,5 +1,5 @@
 // Transcribes a recording and prints who said what, and when.
-//   npm install patchbay-gateway
+//   npm install ./patchbay-gateway-*.tgz      # the packed file: docs/guides/install.md
 //   PATCHBAY_URL=http://127.0.0.1:8080 PATCHBAY_API_KEY=… node transcribe.ts call.mp3
 import { argv, exit } from "node:process";
 import { Patchbay, PatchbayError } from "patchbay-gateway/client";

@@ -5,6 +5,7 @@ import { button, element, table } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
 import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
+import { type Names, namesAt, NO_NAMES } from "./names.ts";
 import { tag } from "./owner-view.ts";
 import { pausedBy, pausesTable, placeText, resumeButton } from "./pause-view.ts";
 import { repeatWhileShown } from "./repeat-while-shown.ts";
@@ -35,15 +36,18 @@ export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   const minutes = requestedMinutes === "" ? USUAL_MINUTES : requestedMinutes;
   keepFresh(visit);
   const health = await visit.read<ProviderHealth>(`/health/providers?${new URLSearchParams({ minutes })}`);
+  const accounts: readonly Pick<Account, "workspace_id">[] = [...health.models, ...health.circuits, ...health.pauses];
+  const hasOwners = accounts.some(({ workspace_id: owner }) => owner !== null);
+  const owners = hasOwners ? await namesAt(visit, "/workspaces") : NO_NAMES;
   const refresh = button("Refresh", () => visit.redraw());
   refresh.id = REFRESH;
   const filters = filterView(visit, FILTERS);
   filters.querySelector("button")?.replaceWith(refresh);
   return [
     filters,
-    ...pausedPart(visit, health),
-    part("Models", ...modelsView(visit, health), noteOf(health)),
-    ...errorsPart(visit, health),
+    ...pausedPart(visit, health, owners),
+    part("Models", ...modelsView(visit, health, owners), noteOf(health)),
+    ...errorsPart(visit, health, owners),
   ];
 }
 
@@ -77,7 +81,7 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
 const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures", "Change"];
 
 /** Models called in the window, followed by models with a circuit or pause but no calls. */
-function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth): readonly Node[] {
+function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth, owners: Names): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
     return [element("p", { class: "empty" }, "No provider calls in this period. Calls appear when they have ended.")];
   const calledModels = new Set(models.map(nameOf));
@@ -86,12 +90,17 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
   const rows = [
     ...models.map((each) => {
       const circuit = circuitOf.get(nameOf(each));
-      return [targetView(each), stateView(pausedBy(pauses, each), circuit), ...figuresOf(each), change(each, circuit)];
+      return [
+        targetView(each, owners),
+        stateView(pausedBy(pauses, each), circuit),
+        ...figuresOf(each),
+        change(each, circuit),
+      ];
     }),
     ...circuits
       .filter((each) => !calledModels.has(nameOf(each)))
       .map((each) => [
-        targetView(each),
+        targetView(each, owners),
         stateView(pausedBy(pauses, each), each),
         "0",
         "–",
@@ -107,13 +116,13 @@ function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth):
 const nameOf = ({ workspace_id: owner, connection, model }: Account): string =>
   JSON.stringify([owner, connection, model]);
 
-function targetView({ workspace_id: owner, connection, model }: Account): Node {
+function targetView({ workspace_id: owner, connection, model }: Account, owners: Names): Node {
   return element(
     "div",
     {},
     link(linkTo(owner, "connections", [connection]), connection),
     `: ${model}`,
-    ...(owner === null ? [] : [tag(`of ${owner}`)]),
+    ...(owner === null ? [] : [tag(`of ${owners.of(owner)}`)]),
   );
 }
 
@@ -128,8 +137,8 @@ function changeView(visit: Visit, account: Account, circuit: Circuit | undefined
   return pause;
 }
 
-function pausedPart(visit: Visit, { pauses }: ProviderHealth): readonly Node[] {
-  return pauses.length === 0 ? [] : [part("Paused manually", pausesTable(visit, pauses))];
+function pausedPart(visit: Visit, { pauses }: ProviderHealth, owners: Names): readonly Node[] {
+  return pauses.length === 0 ? [] : [part("Paused manually", pausesTable(visit, pauses, owners))];
 }
 
 function stateView(pause: PauseView | undefined, circuit: Circuit | undefined): Node {
@@ -172,7 +181,7 @@ const millisecondsText = (ms: number | null): string => (ms === null ? "–" : s
 
 const MOST_ERRORS = 20;
 
-function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
+function errorsPart(visit: Visit, { models }: ProviderHealth, owners: Names): readonly Node[] {
   const errors = models
     .flatMap(({ last_errors: last, ...account }) => last.map((error) => ({ ...account, ...error })))
     .toSorted((left, right) => Date.parse(right.at) - Date.parse(left.at))
@@ -180,7 +189,7 @@ function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
   if (errors.length === 0) return [];
   const rows = errors.map((error) => [
     timeView(error.at),
-    targetView(error),
+    targetView(error, owners),
     mark("bad", outcomeWords(error.outcome)),
     secondsText(error.duration_ms / 1_000),
     link(visit.link("requests", [error.request_id]), error.request_id),

@@ -4,6 +4,7 @@ import { element, table } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { linkTo } from "./address.ts";
 import { connectionPath } from "./connection-kinds.ts";
+import { type Names, NO_NAMES } from "./names.ts";
 import { tag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { link, orNone, timeView } from "./words.ts";
@@ -29,14 +30,16 @@ export function pausedBy(pauses: readonly PauseView[], place: Place): PauseView 
 
 const HEADS = ["Model", "Until", "Reason", "Created", "Change"];
 
-export function pausesTable(visit: Visit, pauses: readonly PauseView[]): Node {
+export function pausesTable(visit: Visit, pauses: readonly PauseView[], owners: Names = NO_NAMES): Node {
   const rows = pauses.map((pause) => [
     element(
       "div",
       {},
       link(linkTo(visit.scope.workspace ?? pause.workspace_id, "connections", [pause.connection]), pause.connection),
       pause.model === null ? ": all models" : `: ${pause.model}`,
-      ...(visit.scope.workspace !== null || pause.workspace_id === null ? [] : [tag(`of ${pause.workspace_id}`)]),
+      ...(visit.scope.workspace !== null || pause.workspace_id === null
+        ? []
+        : [tag(`of ${owners.of(pause.workspace_id)}`)]),
     ),
     timeView(pause.until),
     orNone(pause.reason),

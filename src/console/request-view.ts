@@ -1,6 +1,7 @@
 // The page of one request: routing, request and result, caller, and the job that it started.
 import type { AppView } from "../contract/admin/apps.ts";
 import type { KeyView } from "../contract/admin/keys.ts";
+import type { WorkspaceView } from "../contract/admin/workspaces.ts";
 import type { RecordedAttemptView, RequestRecordView } from "../contract/requests.ts";
 import { copyButton, element, table } from "../page/element.ts";
 import { traceView } from "../page/trace-view.ts";
@@ -29,7 +30,8 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
   if (workspace === null || workspace === undefined) return [["Owner", "none (no valid key)"]];
   const isPlatform = visit.scope.workspace === null;
   const below = isPlatform ? `/workspaces/${workspace}` : "";
-  const [named, keyed] = await Promise.all([
+  const [owner, named, keyed] = await Promise.all([
+    isPlatform ? visit.ask<WorkspaceView>("GET", below) : null,
     app ? visit.ask<AppView>("GET", `${below}/apps/${app}`) : null,
     key ? visit.ask<KeyView>("GET", `${below}/keys/${key}`) : null,
   ]);
@@ -38,7 +40,9 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
   const removed = (name: string | null | undefined): Node | string =>
     name ? element("code", {}, name) : "none (administrator key)";
   return [
-    ...(isPlatform ? [["Workspace", at("overview", [], workspace)] as const] : []),
+    ...(isPlatform
+      ? [["Workspace", at("overview", [], owner?.ok === true ? owner.data.slug : workspace)] as const]
+      : []),
     ["App", named?.ok === true ? at("apps", [named.data.id], named.data.name) : removed(app)],
     ["Key", keyed?.ok === true ? at("keys", [keyed.data.id], keyed.data.name) : removed(key)],
   ];

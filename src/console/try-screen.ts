@@ -3,7 +3,7 @@
 import type { AppView } from "../contract/admin/apps.ts";
 import type { JudgedRequest, RouteExplanation } from "../contract/admin/route-explanation.ts";
 import { element, table } from "../page/element.ts";
-import { whyNot } from "../page/lack-words.ts";
+import { whyNot } from "../contract/lack-text.ts";
 import { targetName } from "../page/target-name.ts";
 import { pausedWords, priceText, warningLines } from "../page/trace-view.ts";
 import { type Filter, filterView } from "./filter-view.ts";

@@ -462,6 +462,6 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
     why: "Several workers claimed it, and all of them stopped before it ended.",
     action:
       "Submit the recording again under a new `Idempotency-Key`. If the error recurs, report the job's id to the operator.",
-    example: { message: "The job was claimed 3 times and never completed. Nothing was charged." },
+    example: { message: "The job was claimed 5 times and never completed. Nothing was charged." },
   },
 };

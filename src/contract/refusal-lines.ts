@@ -13,12 +13,32 @@ const issues = z
   .looseObject({ issues: z.array(z.looseObject({ param: name, path: name, message: z.string().catch("") })).min(2) })
   .transform((details) => details.issues);
 
-/** Lists all issues of a refused request if there are several, the documentation of the code, and the request id. */
+const figure = z.union([z.string(), z.number()]);
+/** Of a request that a budget refused. */
+const budget = z.looseObject({
+  limit: figure,
+  spent: figure,
+  reserved: figure,
+  requested: figure,
+  resets_at: z.string().nullable(),
+});
+
+/** Lists all issues of a refused request if there are several, the figures of a budget, the documentation of the code, and the request id. */
 export function refusalLines({ details, docUrl, requestId }: RefusalFacts): readonly string[] {
   const found = issues.safeParse(details).data ?? [];
   return [
     ...found.map(({ param, path, message }) => `${param ?? path ?? "request"}: ${message}`),
+    ...budgetLines(details),
     ...(docUrl === null ? [] : [`what to do: ${docUrl}`]),
     ...(requestId === null ? [] : [`request ${requestId}`]),
   ];
+}
+
+function budgetLines(details: unknown): readonly string[] {
+  const found = budget.safeParse(details).data;
+  if (found === undefined) return [];
+  const { limit, spent, reserved, requested, resets_at: resetsAt } = found;
+  const inProgress = Number(reserved) === 0 ? "" : `, ${reserved} reserved`;
+  const end = resetsAt === null ? "" : `; resets at ${resetsAt}`;
+  return [`budget: ${spent} of ${limit} spent${inProgress}, this request needs ${requested}${end}`];
 }

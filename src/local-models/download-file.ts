@@ -1,7 +1,7 @@
 // Downloads one file: into a `.part` file that a later call continues [local-models.resume], compared with bytes and SHA-256 before it gets its name
 // [local-models.checksum].
 import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { OutboundError } from "../outbound/dial.ts";
 import { differenceOf } from "./file-digest.ts";
@@ -81,7 +81,10 @@ async function fetchWithRetries(
           ...(isCertificateFault(error)
             ? ["behind a proxy that opens TLS, set NODE_EXTRA_CA_CERTS to the file with its authority"]
             : after === 0
-              ? ["behind a proxy, set HTTPS_PROXY; without internet, use `patchbay models import`"]
+              ? [
+                  "behind a proxy, set HTTPS_PROXY",
+                  `without internet, download it on another machine, bring it here, and run: patchbay models import ${basename(new URL(file.url).pathname)}`,
+                ]
               : []),
           ...(after === 0 ? [] : [`${after} of ${file.bytes} bytes are kept; the same command continues there`]),
         ]);

@@ -6,6 +6,8 @@ import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { DownOptions } from "../cli/operate/operations-commands.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { installationHere } from "../config/installation-here.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { hostname } from "node:os";
 import { ownerOf } from "../storage/embedded/installation-lock.ts";
@@ -17,7 +19,8 @@ import { readConfiguration } from "./read-configuration.ts";
 const LOOK_MS = 100;
 
 export async function down(options: DownOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const { storage } = readConfiguration(options, terminal);
+  const storage =
+    options.purge === true ? readConfiguration(options, terminal).storage : await readPlace(options, terminal);
   const { dataDir } = storage;
   if (storage.databaseUrl !== null)
     throw new CliError(
@@ -54,6 +57,22 @@ export async function down(options: DownOptions, terminal: Terminal, signal: Abo
   if (removed.length > 0 && storage.objects.kind === "s3")
     await printLine(terminal, "Objects in S3 were not deleted: empty the bucket manually.");
   return EXIT.ok;
+}
+
+/** A gateway can be stopped with a configuration that is invalid by now, such as in a terminal without the variables of its secrets. */
+async function readPlace(options: DownOptions, terminal: Terminal): Promise<Place> {
+  try {
+    return readConfiguration(options, terminal).storage;
+  } catch (error) {
+    const { dataDir } = installationHere({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
+    // Only the gateway of an embedded database holds its data directory.
+    if ((await ownerOf(dataDir)) === null) throw error;
+    return { dataDir, databaseUrl: null, objects: { kind: "local" } };
+  }
+}
+
+interface Place extends Pick<Configuration["storage"], "dataDir" | "databaseUrl"> {
+  readonly objects: { readonly kind: string };
 }
 
 /** Sends SIGINT, as Ctrl-C would. Resolves once the directory is unlocked, which is the last thing a gateway does. */

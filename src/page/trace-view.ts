@@ -3,7 +3,7 @@ import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } fr
 import type { RoutingDecision } from "../contract/transcription/transcription-envelope.ts";
 import { element, table } from "./element.ts";
 import { requestIdLine } from "./error-view.ts";
-import { whyNot } from "./lack-words.ts";
+import { whyNot } from "../contract/lack-text.ts";
 import { outcomeWords } from "./outcome-words.ts";
 import { targetName } from "./target-name.ts";
 

@@ -7,7 +7,7 @@ export type CodeAudio =
 export interface CodeRequest {
   readonly origin: string;
   /** How the command line is called in this installation. */
-  readonly patchbay: "npx patchbay-gateway" | "npm run patchbay --";
+  readonly patchbay: "patchbay" | "npm run patchbay --";
   readonly audio: CodeAudio;
   readonly entries: Entries;
   readonly fields: readonly OptionField[];

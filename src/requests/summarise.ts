@@ -1,4 +1,5 @@
 // Summarises a request record in one line for people: what happened, where, and why not elsewhere. Pure.
+import { whyNot } from "../contract/lack-text.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 
 type UnsummarisedRecord = Omit<RequestRecordView, "summary">;
@@ -69,7 +70,7 @@ function skippedTargets({ candidates, job }: UnsummarisedRecord): readonly strin
 
 function reasonFor({ missing, health, paused_until: until, retired }: RecordedCandidateView): string {
   if (retired !== undefined) return `was skipped: its provider ended the model on ${retired.ended_on}`;
-  if (missing.length > 0) return `was skipped: it lacks ${missing.map(words).join(", ")}`;
+  if (missing.length > 0) return `was skipped: ${whyNot(missing)}`;
   if (until !== undefined) return `was skipped: it was paused manually until ${until}, without a provider failure`;
   return health === "resting" ? "was skipped: it was unavailable after failures" : "was skipped";
 }

@@ -21,6 +21,7 @@ export async function upInProcesses(
   processNumber: number | null,
   orphaned: Promise<void> | null,
 ): Promise<number> {
+  if (processNumber === null) await (await import("./require-ports.ts")).requirePorts(options);
   if (processNumber === null && options.processes > 1) {
     const { ownEmbeddedServer } = await import("./own-embedded-server.ts");
     const server = await ownEmbeddedServer(options);

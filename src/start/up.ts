@@ -5,7 +5,6 @@ import { type App, createApp } from "../compose/app.ts";
 import { awaitPort, realTime } from "./await-predecessor.ts";
 import type { UpOptions } from "../cli/operate/process-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { CliError } from "../cli/terminal.ts";
 import { reachableHost } from "../config/reachable-host.ts";
 import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "../config/running-gateway.ts";
 import type { PeriodicTask } from "../lib/concurrency/periodic-task.ts";
@@ -15,6 +14,7 @@ import { type PreparedProcess, prepare } from "./prepare.ts";
 import { followModels } from "./follow-models.ts";
 import { localModelNote } from "./local-speech.ts";
 import { routeLines } from "./route-lines.ts";
+import { type PortProblem, portsError } from "./require-ports.ts";
 import { reportStart } from "./start-report.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -76,10 +76,10 @@ async function openListeners(app: App, prepared: PreparedProcess, processNumber:
   const { configuration, step } = prepared;
   const { host, port, admin } = configuration.server;
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
-  const url = await listenOr(app.server, prepared, { host, port }, "patchbay up --port N");
+  const url = await listenOr(app.server, prepared, { host, port }, "--port");
   step(`listening    ${url}`);
   if (app.admin === null || admin === null) return { url: reachable(url), adminUrl: null };
-  const adminUrl = await listenOr(app.admin, prepared, ownAdmin(admin, processNumber), "patchbay up --admin-port N");
+  const adminUrl = await listenOr(app.admin, prepared, ownAdmin(admin, processNumber), "--admin-port");
   step(`admin        ${adminUrl} (operator's keys only; in a browser: patchbay console)`);
   return { url: reachable(url), adminUrl: reachable(adminUrl) };
 }
@@ -88,7 +88,7 @@ async function listenOr(
   server: App["server"],
   { configuration, step }: PreparedProcess,
   at: ListenAt,
-  elsewhere: string,
+  option: PortProblem["option"],
 ): Promise<string> {
   await awaitPort(configuration.storage.dataDir, at, realTime(step));
   try {
@@ -96,10 +96,7 @@ async function listenOr(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
     if (code === null) throw error;
-    const reason = code === "EADDRINUSE" ? "is in use by another process" : `cannot be used for listening (${code})`;
-    throw new CliError(EXIT.config, `${at.host}:${at.port} ${reason}.`, {
-      hints: [`choose another port: ${elsewhere}`, "find other problems: patchbay doctor"],
-    });
+    throw portsError([{ ...at, code, option }]);
   }
 }
 

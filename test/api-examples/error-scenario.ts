@@ -11,6 +11,7 @@ import { httpServer } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import { wav } from "../sandbox/wav.ts";
 import type { TestContext } from "node:test";
+import { askClosing, failingReservations, type NextReservation, sendSlowly, whileHeld } from "./error-conditions.ts";
 
 const KEYS = {
   notes: "test-key-of-an-app-that-does-all",
@@ -18,6 +19,8 @@ const KEYS = {
   drops: "test-key-of-an-app-with-deepgram",
   poor: "test-key-of-an-app-with-no-money",
   slow: "test-key-of-an-app-with-one-call",
+  single: "test-key-of-an-app-one-at-a-time",
+  hasty: "test-key-of-an-app-with-deadline",
   unfunded: "test-key-of-a-workspace-no-funds",
   listener: "test-key-without-the-scope-chat1",
   admin: "test-key-of-the-administrator-01",
@@ -39,15 +42,22 @@ interface Asking {
 
 type Ask = (method: string, path: string, asking?: Asking) => Promise<ErrorBody | null>;
 
+/** What a few errors need in addition to requests and faults of the providers. */
+interface Around {
+  readonly t: TestContext;
+  readonly gateway: TestGateway;
+  readonly reservations: NextReservation;
+}
+
 /** Each starts without faults of the providers. */
-type Provocation = (ask: Ask, sandbox: Sandbox) => Promise<ErrorBody | null>;
+type Provocation = (ask: Ask, sandbox: Sandbox, around: Around) => Promise<ErrorBody | null>;
 
 const transcribe = (ask: Ask, asking: Asking = {}): Promise<ErrorBody | null> =>
   ask("POST", "/v1/transcription", { ...asking, form: { file: AUDIO, ...asking.form } });
 const broken = (sandbox: Sandbox, status: number): void => sandbox.addFault({ fault: { kind: "status", status } });
 const APPS = "/workspace/acme/apps";
 
-export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
+const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
   INVALID_REQUEST: (ask) => transcribe(ask, { form: { timestamp: "word" } }),
   ROUTE_CONTROL_FIELD_REJECTED: (ask) => transcribe(ask, { form: { model: "nova-3" } }),
   AUDIO_URL_REJECTED: (ask) =>
@@ -61,6 +71,7 @@ export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
   NOT_FOUND: (ask) => ask("POST", "/v1/transcriptions", { json: {} }),
   METHOD_NOT_ALLOWED: (ask) => ask("GET", "/v1/transcription"),
   NOT_ACCEPTABLE: (ask) => transcribe(ask, { headers: { accept: "image/png" } }),
+  REQUEST_TIMEOUT: (_ask, _sandbox, { t }) => sendSlowly(t),
   URI_TOO_LONG: (ask) => ask("GET", `/v1/me?${"x".repeat(LONG_TARGET)}`),
   EXPECTATION_FAILED: (ask) => ask("GET", "/v1/me", { headers: { expect: "200-ok" } }),
   HEADERS_TOO_LARGE: (ask) =>
@@ -71,6 +82,10 @@ export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
     const headers = { "idempotency-key": "one-key-for-two-requests" };
     await transcribe(ask, { headers });
     return transcribe(ask, { headers, form: { language: "de" } });
+  },
+  IDEMPOTENCY_REPLAY_IN_PROGRESS: (ask, _sandbox, { gateway }) => {
+    const again = () => transcribe(ask, { headers: { "idempotency-key": "one-key-for-a-running-request" } });
+    return whileHeld(gateway, again, again);
   },
   IDEMPOTENT_RESULT_UNAVAILABLE: async (ask, sandbox) => {
     sandbox.addFault({ fault: { kind: "reset_after_body" } });
@@ -101,6 +116,10 @@ export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
     for (let sent = 0; sent < 2; sent += 1) await transcribe(ask, { key: "slow" });
     return transcribe(ask, { key: "slow" });
   },
+  CONCURRENCY_LIMITED: (ask, _sandbox, { gateway }) => {
+    const another = () => transcribe(ask, { key: "single" });
+    return whileHeld(gateway, another, another);
+  },
   FEATURE_NOT_DELIVERED: (ask, sandbox) => {
     sandbox.addFault({ fault: { kind: "drop", feature: "diarization" } });
     return transcribe(ask, { key: "drops", form: { diarization: "true" } });
@@ -122,6 +141,19 @@ export const PROVOCATIONS: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
     broken(sandbox, 503);
     return ask("POST", "/v1/chat", { json: HELLO });
   },
+  OVERLOADED: (ask, _sandbox, { reservations }) => {
+    reservations.failWith(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+    return transcribe(ask);
+  },
+  SHUTTING_DOWN: (_ask, _sandbox, { gateway }) => askClosing(gateway, errorFile, KEYS.notes),
+  PROVIDER_TIMEOUT: (ask, sandbox) => {
+    sandbox.addFault({ fault: { kind: "stall" } });
+    return transcribe(ask, { key: "hasty" });
+  },
+  INTERNAL: (ask, _sandbox, { reservations }) => {
+    reservations.failWith(new Error("a defect"));
+    return transcribe(ask);
+  },
 };
 
 export interface ErrorWorld {
@@ -133,13 +165,15 @@ export async function openErrorWorld(t: TestContext): Promise<ErrorWorld> {
   internet.name("media.example.com", [PUBLIC]);
   const missing = await httpServer(t, (_request, response) => void response.writeHead(404).end());
   internet.server(PUBLIC, missing);
-  const gateway = await startGateway({ file: errorFile, network: internet });
+  const reservations = failingReservations();
+  const { wrapGateway } = reservations;
+  const gateway = await startGateway({ file: errorFile, network: internet, wrapGateway });
   t.after(() => gateway.close());
   const ask: Ask = (method, path, asking) => send(gateway, method, path, asking);
   return {
     provoke: async (code) => {
       gateway.sandbox.clearFaults();
-      return (await PROVOCATIONS[code]?.(ask, gateway.sandbox)) ?? null;
+      return PROVOCATIONS[code](ask, gateway.sandbox, { t, gateway, reservations });
     },
   };
 }
@@ -189,11 +223,12 @@ function errorFile(sandbox: Sandbox) {
     prices: { "deepgram/nova-3": "0.26", "openai/whisper-1": "0.36", "openai/gpt-4o-mini": ["0.15", "0.60"] },
     plans: { empty: { monthly_chat_tokens: 1_000, credits_usd: "0" } },
     scopes: ["transcribe", "chat", "jobs"],
-    connections: { deepgram: "deepgram", openai: "openai" },
+    connections: { deepgram: "deepgram", openai: "openai", hasty: { kind: "deepgram", timeout_seconds: 1 } },
     routes: {
       speech: ["deepgram/nova-3", "openai/whisper-1"],
       plain: "openai/whisper-1",
       drops: "deepgram/nova-3",
+      hasty: "hasty/nova-3",
       chat: "openai/gpt-4o-mini",
     },
     admin: KEYS.admin,
@@ -205,6 +240,8 @@ function errorFile(sandbox: Sandbox) {
       notes: { route: "chat", audio_input_override: "speech", key: KEYS.notes },
       plain: { key: KEYS.plain },
       drops: { key: KEYS.drops },
+      hasty: { key: KEYS.hasty },
+      single: { route: "speech", key: KEYS.single, quota: { concurrent: 1 } },
       poor: { route: "speech", key: KEYS.poor, budgets: [{ period: "month", limit_usd: "0.0001" }] },
       slow: { route: "speech", key: KEYS.slow, quota: { requests_per_minute: 2 } },
       listener: { route: "speech", keys: { listener: { secret: KEYS.listener, scopes: ["transcribe"] } } },

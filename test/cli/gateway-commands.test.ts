@@ -1,7 +1,16 @@
 // The commands of a client and of an administrator against a whole gateway.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -36,7 +45,15 @@ import { httpServer, readAll } from "../outbound/loopback.ts";
 import { operations } from "./fake-gateway.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
-import { idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway, STRICT_KEY } from "../http/requests/records.ts";
+import {
+  ADMIN_KEY,
+  idOf,
+  OPERATOR_KEY,
+  recordOf,
+  SEEING_KEY,
+  startRecordGateway,
+  STRICT_KEY,
+} from "../http/requests/records.ts";
 
 let gateway: ChatGateway;
 const internet = pretendInternet();
@@ -47,6 +64,8 @@ after(() => gateway.close());
 
 /** What the next command reads. */
 let stdin = "";
+/** Where commands are called. */
+let cwd: string | undefined;
 
 /** `into`: where what is printed can be read while it runs. */
 async function run(
@@ -68,6 +87,7 @@ async function run(
     work: nothing,
     operations,
     env: {},
+    ...(cwd === undefined ? {} : { cwd }),
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: writer("out"),
     stderr: writer("err"),
@@ -135,14 +155,60 @@ test("cli.records-scope: administrators and the operator see any record of their
   const elsewhere = ["--workspace", "other", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
   const refused = await run("requests", "show", id, ...elsewhere);
   assert.equal(refused.code, 4);
-  assert.match(refused.err, /^ {2}an administrator's key shows the requests of its workspace; .*--admin-url/mu);
+  assert.match(refused.err, /^ {2}an administrator's key shows the requests of its workspace$/mu);
+  assert.match(
+    refused.err,
+    new RegExp(`^ {2}the operator's key shows all: patchbay requests show ${id} --admin-url`, "mu"),
+  );
+});
+
+test("cli.records-scope: requests show needs no place for the keys of an administrator and of the operator", async (t) => {
+  const id = idOf(await postForm(gateway.origin));
+  await until(async () => (await list("--json")).out.includes(id));
+  const show = (key: string, ...more: readonly string[]) => run("requests", "show", id, "--api-key", key, ...more);
+  const admin = await show(ADMIN_KEY, "--url", gateway.origin);
+  assert.equal(admin.code, 0, admin.err);
+  assert.match(admin.out, /^app +notes {2}app_/mu);
+  assert.match(admin.out, /^console +\S+#\/w\/acme\/requests\/req_/mu);
+  const unknown = await run("requests", "show", "req_none", "--api-key", ADMIN_KEY, "--url", gateway.origin);
+  assert.equal(unknown.code, 4);
+  assert.match(unknown.err, /NOT_FOUND/u);
+  // The public address of another gateway says nothing about its admin listener.
+  const elsewhere = await show(OPERATOR_KEY, "--url", gateway.origin);
+  assert.equal(elsewhere.code, 3, elsewhere.err);
+  assert.match(elsewhere.err, /the operator's key shows all: patchbay requests show req_\S+ --admin-url URL/u);
+  const [port, adminPort] = [gateway.origin, gateway.adminOrigin].map((url) => Number(new URL(url).port));
+  cwd = mkdtempSync(join(tmpdir(), "patchbay-here-"));
+  t.after(() => {
+    rmSync(cwd ?? "", { recursive: true });
+    cwd = undefined;
+  });
+  writeFileSync(join(cwd, "patchbay.yaml"), JSON.stringify({ server: { port, admin: { port: adminPort } } }));
+  const operator = await show(OPERATOR_KEY);
+  assert.equal(operator.code, 0, operator.err);
+  assert.match(operator.out, /^workspace +acme {2}ws_/mu);
+  // An app's key still shows nothing of another app.
+  assert.equal((await show(STRICT_KEY)).code, 4);
+  // Of the keys that a gateway saved here, the app's is asked first.
+  mkdirSync(join(cwd, "data"));
+  writeFileSync(join(cwd, "data", "cli-key"), STRICT_KEY);
+  const saved = await run("requests", "show", id);
+  assert.equal(saved.code, 4);
+  assert.match(saved.err, /NOT_FOUND/u);
+  writeFileSync(join(cwd, "data", "operator-key"), OPERATOR_KEY);
+  const bySaved = await run("requests", "show", id);
+  assert.equal(bySaved.code, 0, bySaved.err);
+  assert.match(bySaved.out, /^workspace +acme {2}ws_/mu);
 });
 
 test("cli.exit-codes: a request that does not exist is exit code 4", async () => {
   const shown = await run("requests", "show", "req_none", "--url", gateway.origin, "--api-key", KEY);
   assert.equal(shown.code, 4);
   assert.match(shown.err, /NOT_FOUND/u);
-  assert.match(shown.err, /^ {2}an app's key shows requests of its app; .*--workspace WORKSPACE; .*--admin-url/mu);
+  assert.match(
+    shown.err,
+    /^ {2}an app's key shows the requests of its app, an administrator's those of its workspace$/mu,
+  );
 });
 
 test("cli.requests, cli.records-scope: the log in lines, filtered, of one workspace and of all; each line of JSON is one request", async () => {
@@ -733,8 +799,8 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   await postForm(gateway.origin);
   const well = await run("providers", "check", ...admin);
   assert.equal(well.code, 0, well.err);
-  assert.match(well.out, /^dg +shared +deepgram +set +nova-3 +healthy +0 +\d+$/mu);
-  assert.match(well.out, /^second +shared +openai-compatible +…cret +\S+ +(healthy|not called yet)/mu);
+  assert.match(well.out, /^dg +shared +deepgram +set +nova-3 +healthy +\d+ +\d+$/mu);
+  assert.match(well.out, /^second +shared +openai-compatible +…cret +\S+ +(healthy|no recent calls)/mu);
   gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
   for (let failures = 0; failures < 5; failures += 1) await postForm(gateway.origin);
   gateway.sandbox.clearFaults();
@@ -743,6 +809,13 @@ test("cli.providers-list: providers check prints accounts and open circuits; exi
   const document = JSON.parse(resting.out) as { object: string; circuits: { state: string }[] };
   assert.ok(document.object === "provider_check" && document.circuits.some(({ state }) => state === "open"));
   assert.match(resting.err, /nova-3 on dg is unavailable after failures/u);
+  // The same figures as those of providers health, although the circuit itself counts the last seconds of one process.
+  const health = providerHealth.parse(JSON.parse((await run("providers", "health", "--json", ...admin)).out));
+  const { calls, failed } =
+    health.models.find(({ connection, model }) => connection === "dg" && model === "nova-3") ?? {};
+  const shown = await run("providers", "check", ...admin);
+  assert.match(shown.out, new RegExp(`^dg .* nova-3 +unavailable +${calls} +${failed} +20\\S+Z$`, "mu"));
+  assert.match(shown.err, /^STATE is that of the responding process; CALLS and FAILED cover all processes since 20/mu);
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 

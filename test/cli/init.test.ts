@@ -141,6 +141,21 @@ test("cli.init: the next commands work in the new directory, also if init was ca
   assert.match(here.stderr, /^next: npm start$/mu);
 });
 
+test("cli.init: the comments of the written files name commands as they are called where the files are", async () => {
+  const cwd = folder();
+  const npm = { cwd, command: "npm run patchbay --" };
+  assert.equal((await run(["init", "--for", "production"], npm)).exitCode, 0);
+  const variables = readFileSync(join(cwd, VARIABLES_NAME), "utf8");
+  assert.match(variables, /^# {3}npm run patchbay -- doctor\n# {3}npm start -- --processes 4$/mu);
+  const configuration = readFileSync(join(cwd, CONFIGURATION_NAME), "utf8");
+  assert.match(configuration, /Check this file: `npm run patchbay -- config validate`/u);
+  assert.equal((await run(["init", "elsewhere", "--for", "team"], npm)).exitCode, 0);
+  const elsewhere = readFileSync(join(cwd, "elsewhere", VARIABLES_NAME), "utf8");
+  assert.match(elsewhere, /^# {3}node \S+[\\/]bin[\\/]patchbay\.js up$/mu);
+  for (const text of [variables, configuration, elsewhere])
+    assert.doesNotMatch(text, /(?<![\w./@-])patchbay [a-z]+\b(?! with| for| in )/u);
+});
+
 test("cli.init: init creates its directory, and leaves nothing of one that cannot be written", async () => {
   const cwd = folder();
   const ran = await run(["init", "missing/directory", "--for", "production"], { cwd });

@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { generateKey } from "../../src/auth/key-format.ts";
+import { packageRoot } from "../../src/cli/package-root.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { jobParts } from "../../src/mcp/tool-answers.ts";
 import { KEY, startGateway, standardFile, type TestGateway } from "../harness/gateway.ts";
@@ -166,11 +167,15 @@ test("mcp.command-lifetime: the command ends with its client, and writes nothing
 });
 
 test("mcp.command-terminal: on a terminal the command says how to name it to a client", async () => {
-  const { exitCode, stderr, stdout } = await run(["mcp"], {
-    stdin: Object.assign(new PassThrough().end(), { isTTY: true }),
-  });
+  const onTerminal = (command: string) =>
+    run(["mcp"], { stdin: Object.assign(new PassThrough().end(), { isTTY: true }), command });
+  const { exitCode, stderr, stdout } = await onTerminal("patchbay");
   assert.deepEqual([exitCode, stdout], [2, ""]);
-  assert.match(stderr, /"command": "npx", "args": \["patchbay-gateway", "mcp"\]/u);
+  assert.match(stderr, /"command": "patchbay", "args": \["mcp"\]/u);
+  // A client starts it in a directory of its own, where npm would find no script.
+  const launcher = JSON.stringify(join(packageRoot(), "bin", "patchbay.js"));
+  const inCheckout = await onTerminal("npm run patchbay --");
+  assert.ok(inCheckout.stderr.includes(`"command": "node", "args": [${launcher}, "mcp"]`), inCheckout.stderr);
 });
 
 function withPurpose(sandbox: Parameters<typeof standardFile>[0]) {

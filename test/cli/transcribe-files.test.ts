@@ -311,3 +311,27 @@ test("cli.usage-errors, cli.batch: what several files cannot have is refused bef
     /is a folder\.\n {2}.*--out-dir/u,
   );
 });
+
+test("cli.batch, cli.translate: translate with several files sends each to the translation endpoint, and reports translations", async () => {
+  await using gateway = await echoing();
+  const cwd = folderOf({ "calls/one.wav": "one", "calls/two.wav": "two", "calls/bad.wav": "BAD" });
+  const argv = ["translate", "calls", "--out-dir", "out", "--to-language", "de", "--json", ...connect(gateway)];
+  const ran = await run(argv, { cwd });
+  assert.deepEqual(
+    gateway.received.map(({ path }) => path),
+    Array.from({ length: 3 }, () => "/v1/translation"),
+  );
+  for (const { body } of gateway.received) assert.match(body.toString(), /name="to_language"\r\n\r\nde\r\n/u);
+  assert.equal(readFileSync(join(cwd, "out/one.txt"), "utf8"), "text of one\n");
+  assert.match(ran.stderr, /^translated +calls\/one\.wav -> out\/one\.txt {2}\(1\.5 s of audio\)$/mu);
+  assert.match(ran.stderr, /^3 files: 2 translated, 1 failed\. 3 s of audio\.$/mu);
+  assert.match(ran.stderr, /1 of 3 files has no translation\./u);
+  const document = JSON.parse(ran.stdout) as { object: string; translated: number; files: { status: string }[] };
+  assert.deepEqual([document.object, document.translated], ["translation_batch", 2]);
+  assert.deepEqual(document.files.map(({ status }) => status).toSorted(), ["failed", "translated", "translated"]);
+  const alone = await run(["translate", "calls/one.wav", "--force", ...connect(gateway)], { cwd });
+  assert.equal(alone.exitCode, 2);
+  assert.match(alone.stderr, /Several files, and --force and --concurrency, need a directory\./u);
+  // A job would be a transcription.
+  assert.equal((await run(["translate", "calls", "--out-dir", "out", "--jobs"], { cwd })).exitCode, 2);
+});

@@ -23,6 +23,7 @@ import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/use/transcription-optio
 import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
 import { audioFields, transcriptionFields } from "../../src/contract/transcription/transcription-fields.ts";
+import { exampleError } from "../../src/http/pages/error-examples.ts";
 import { audioOf, openBench, request as asRequest } from "../http/body/bodies.ts";
 import { answerError, answerJson, ENVELOPE, fakeGateway, type Received, run } from "./fake-gateway.ts";
 
@@ -469,6 +470,17 @@ for (const [code, expected] of EXITS) {
     );
   });
 }
+
+test("cli.errors: a refused budget is printed with what is spent, what the request needs, and when it resets", async () => {
+  const { error } = exampleError("BUDGET_EXCEEDED");
+  await using gateway = await fakeGateway((response) => answerJson(response, 402, { error }));
+  const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 6);
+  assert.match(
+    ran.stderr,
+    /^ {2}budget: 0\.00 of 0\.0001 spent, this request needs 0\.000144444; resets at 2026-12-01T00:00:00\.000Z$/mu,
+  );
+});
 
 test("cli.exit-codes: every error of the catalogue has an exit code of the table, and an unknown one is judged by its status", () => {
   for (const [code, { status }] of Object.entries(ERRORS))

@@ -179,3 +179,16 @@ test("console.providers: simulated faults are removed one by one or all together
   await page.locator("section[aria-label='Active faults']", { hasText: "None." }).waitFor();
   assert.deepEqual(await faults(), []);
 });
+
+test("console.providers: an account of a workspace is shown with the workspace's name", async (t) => {
+  const own = "/workspaces/acme/connections";
+  assert.equal((await world.ask("POST", own, { id: "own", kind: "sandbox" })).status, 201);
+  assert.equal((await world.ask("POST", `${own}/own/pause`, { duration_seconds: 600 })).status, 200);
+  const page = await world.operator(t, "#/health");
+  if (page === null) return;
+  assert.match(
+    await page.locator("section[aria-label='Paused manually'] tbody").innerText(),
+    /own: all models\s*of acme/u,
+  );
+  assert.equal((await world.ask("POST", `${own}/own/resume`, {})).status, 200);
+});

@@ -74,6 +74,8 @@ test("console.requests: the operator sees the owner in each row, and is led into
   if (page === null) return;
   assert.match(await page.locator("#screen tbody tr").first().innerText(), /acme/u);
   await page.locator("#screen tbody a").last().click();
+  await page.locator("dd a", { hasText: "notes" }).waitFor();
+  assert.match(await screenText(page), /Workspace\nacme\nApp\nnotes\n/u);
   await page.locator("dd a", { hasText: "notes" }).click();
   await page.locator("section[aria-label='App notes']").waitFor();
   assert.match(page.url(), /#\/w\/ws_[0-9a-z]+\/apps\/app_/u);

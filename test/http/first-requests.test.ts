@@ -22,8 +22,8 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), "patchbay-first-"));
   await copyFile(join(ROOT, "sandbox/samples/dialogue.mp3"), join(folder, "call.mp3"));
   installPackage(folder);
-  const command = join(folder, "npx");
-  await writeFile(command, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
+  const command = join(folder, "patchbay");
+  await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
   await chmod(command, 0o755);
 });
 after(async () => {

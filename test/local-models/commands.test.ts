@@ -75,6 +75,7 @@ test("local-models.list: lists what can be pulled, and what is installed, with l
   );
   assert.match(listed.stdout, /parakeet-0\.6b-v3 .* 25 languages /u);
   assert.match(listed.stderr, /Directory: .*data\/models/u);
+  assert.match(listed.stderr, /^Next: patchbay models pull \S+$/mu);
   const { data } = localModelList.parse(JSON.parse((await patchbay(["ls", "--json"])).stdout));
   assert.deepEqual(
     data.map(({ name }) => name),

@@ -407,6 +407,19 @@ test("local-models.one-pull: of two processes one downloads, and the other waits
   await assertInstalled(dir, spec);
 });
 
+test("local-models.resume, local-models.import: a download of which nothing arrives says how to install the same file without internet", async (t) => {
+  const dir = makeDirectory(t);
+  const content = await demoTar();
+  const download = await serve(t, content, (_request, response) => void response.destroy());
+  const spec = specWith(archiveSource(download.url, content));
+  await assert.rejects(pull(spec, partsOf(t, dir, download)), (error) => {
+    assert.ok(error instanceof ModelFault, String(error));
+    const name = new URL(download.url).pathname.split("/").at(-1);
+    assert.ok(error.hints.at(-1)?.endsWith(`and run: patchbay models import ${name}`), error.hints.join("\n"));
+    return true;
+  });
+});
+
 test("local-models.trust: NODE_EXTRA_CA_CERTS is honoured, and an unknown certificate is refused", async (t) => {
   const dir = makeDirectory(t);
   const content = await demoTar();

@@ -336,8 +336,8 @@ test("storage.backup-embedded-only: a server database, no database, and a file t
   assert.match(refused.stderr, /pg_dump/u);
 });
 
-test("storage.down, cli.confirmation: the gateway ends, and nothing of it is deleted unless that was requested and confirmed", async () => {
-  const { dataDir, config } = await elsewhere();
+/** A process that holds the directory as a gateway does, until Ctrl-C. */
+async function holdElsewhere(dataDir: string) {
   const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/embedded/installation-lock.ts")).href);
   const program = `const lock = await (await import(${lockModule})).lockInstallation(${JSON.stringify(dataDir)});
     process.on("SIGINT", async () => { await lock.release(); process.exit(0); });
@@ -346,6 +346,12 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(gateway.stdout, "data");
+  return gateway;
+}
+
+test("storage.down, cli.confirmation: the gateway ends, and nothing of it is deleted unless that was requested and confirmed", async () => {
+  const { dataDir, config } = await elsewhere();
+  const gateway = await holdElsewhere(dataDir);
   writeFileSync(join(dataDir, "cli-key"), "a-key\n");
   writeFileSync(join(dataDir, "holiday.jpg"), "mine");
   // Of a restore that was killed: the whole of an installation, secrets included.
@@ -367,4 +373,18 @@ test("storage.down, cli.confirmation: the gateway ends, and nothing of it is del
   assert.deepEqual(readdirSync(dataDir), ["holiday.jpg"]);
   rmSync(join(dataDir, "holiday.jpg"));
   assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");
+});
+
+test("storage.down: a gateway is stopped without the variables that its configuration reads; --purge needs them", async () => {
+  const { dataDir, config } = await elsewhere();
+  const secret = '  - { id: root, secret: "${env:NOT_IN_THIS_TERMINAL}" }';
+  writeFileSync(config, `storage: { data_dir: ${JSON.stringify(dataDir)} }\noperator_keys:\n${secret}\n`);
+  const idle = await run(["down", "--config", config]);
+  assert.equal(idle.exitCode, 9, "nothing runs, so the configuration is what is wrong");
+  assert.match(idle.stderr, /NOT_IN_THIS_TERMINAL is not set/u);
+  const gateway = await holdElsewhere(dataDir);
+  assert.equal((await run(["down", "--purge", "--yes", "--config", config])).exitCode, 9);
+  assert.equal(gateway.exitCode, null);
+  const stopped = await run(["down", "--json", "--config", config]);
+  assert.deepEqual(JSON.parse(stopped.stdout), { object: "down", stopped: gateway.pid, removed: [], left: [] });
 });

@@ -95,8 +95,8 @@ before(async () => {
   await writeFile(join(published, "package.json"), '{"name":"patchbay-gateway","exports":{"./client":"./client.mjs"}}');
   const client = pathToFileURL(join(ROOT, "src/client/client.ts")).href;
   await writeFile(join(published, "client.mjs"), `export * from ${JSON.stringify(client)};\n`);
-  const command = join(folder, "npx");
-  await writeFile(command, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
+  const command = join(folder, "patchbay");
+  await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
   await chmod(command, 0o755);
 });
 after(async () => {
@@ -142,7 +142,7 @@ const WITHOUT_SHELL = ["sh", "curl"].every((tool) => spawnSync(tool, ["--version
 for (const [what, audio] of AUDIO) {
   const request = (entries: Entries): CodeRequest => ({
     origin,
-    patchbay: "npx patchbay-gateway",
+    patchbay: "patchbay",
     audio,
     entries,
     fields: FIELDS,
@@ -192,7 +192,7 @@ test("playground.code: a translation and a dry run have their form in each langu
   ] as const) {
     const audio = { kind: "file", name: "my call; 1.mp3" } as const;
     const { path, fields } = await run(
-      codeOf(language, { origin, patchbay: "npx patchbay-gateway", audio, entries, fields: FIELDS }),
+      codeOf(language, { origin, patchbay: "patchbay", audio, entries, fields: FIELDS }),
     );
     assert.deepEqual(
       [path, fields],

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
@@ -134,6 +134,32 @@ test("configuration.start-report: a start that fails half way prints why and wha
   const noPublic = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
   await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is in use)[^]*--port`, "u"));
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
+});
+
+test("configuration.ports-first: a start whose ports are in use names all of them, and what to change, before it creates anything", async () => {
+  await using taken = createServer();
+  taken.listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  await using takenToo = createServer();
+  takenToo.listen(0, "127.0.0.1");
+  await once(takenToo, "listening");
+  const [port, adminPort] = [taken, takenToo].map((server) => (server.address() as AddressInfo).port);
+  const dataDir = join(folder, "never-created");
+  for (const processes of ["1", "2"]) {
+    const file = { ...configuration(null, adminPort ?? 0), storage: { data_dir: dataDir } };
+    const refused = await start(file, "up", "--port", String(port), "--processes", processes);
+    const said = await refused.said(/^([^]*doctor\n)/u);
+    assert.match(
+      said,
+      new RegExp(
+        `127\\.0\\.0\\.1:${port} is in use by another process\\. 127\\.0\\.0\\.1:${adminPort} is in use by another process\\.\n.*choose other ports: .* up --port N --admin-port M\n`,
+        "u",
+      ),
+    );
+    assert.doesNotMatch(said, /data dir|storage|secrets/u);
+    assert.deepEqual(await once(refused.process, "exit"), [EXIT.config, null]);
+    await assert.rejects(stat(dataDir), { code: "ENOENT" });
+  }
 });
 
 test("storage.moved-marker: an embedded database that was moved to a server starts no gateway, and says where it was moved, exit 9", async () => {

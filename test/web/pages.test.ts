@@ -169,6 +169,7 @@ for (const colorScheme of ["light", "dark"] as const)
       "/docs/reference/jobs",
       "/docs/api/transcription",
       "/docs/api/webhook",
+      "/docs/admin-api/connections",
       "/docs/errors",
     ]) {
       await page.goto(gateway.origin + path);

@@ -13,7 +13,17 @@ import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "../print-list.ts";
 import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "../print.ts";
-import { readHealth, stateOf } from "../inspect/provider-health.ts";
+import type { Names } from "../inspect/owner-names.ts";
+import {
+  type Account,
+  accountsIn,
+  healthScope,
+  isSame,
+  ownerName,
+  ownersIn,
+  readHealth,
+  stateOf,
+} from "../inspect/provider-health.ts";
 import { CliError, printLine, type Terminal, write } from "../terminal.ts";
 
 export interface ProviderListOptions extends AdminOptions {
@@ -113,8 +123,9 @@ export async function checkProviders(
 ): Promise<void> {
   const session = openSession({ ...options, url: adminUrl(options.adminUrl, terminal) }, terminal, signal, "operator");
   const connections = await connectionsOf(session);
-  const { checked_at: checkedAt, circuits, pauses } = await readHealth(session);
-  const document = { object: "provider_check", checked_at: checkedAt, connections, circuits, pauses };
+  const health = await readHealth(session);
+  const { checked_at: checkedAt, since, circuits, pauses, models } = health;
+  const document = { object: "provider_check", checked_at: checkedAt, connections, circuits, pauses, since, models };
   const faults = [
     ...connections.filter(isBare).map(({ id }) => `${id} has no credential`),
     ...circuits
@@ -122,10 +133,13 @@ export async function checkProviders(
       .map(({ connection, model }) => `${model} on ${connection} is unavailable after failures`),
   ];
   if (options.json !== true) {
-    const rows = rowsOf(connections, { circuits, pauses });
+    const rows = rowsOf(connections, health, await ownersIn(health, session));
     if (pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(pauses)}\n`);
     if (rows.length === 0) await printLine(terminal, "No connections. See patchbay.example.yaml.");
-    else await write(terminal.stdout, table(HEAD, rows));
+    else {
+      await write(terminal.stdout, table(HEAD, rows));
+      await printLine(terminal, healthScope(health, "CALLS and FAILED cover"));
+    }
   }
   if (faults.length > 0)
     throw new CliError(EXIT.upstream, `Problems found: ${faults.join("; ")}.`, {
@@ -140,29 +154,31 @@ async function connectionsOf(session: Session): Promise<readonly ConnectionView[
   return (await readList(session, request, Number.POSITIVE_INFINITY)).data;
 }
 
-type Circuit = ProviderHealth["circuits"][number];
-
-const HEAD = ["CONNECTION", "OWNER", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "UNAVAILABLE UNTIL"];
+const HEAD = ["CONNECTION", "OWNER", "KIND", "CREDENTIAL", "MODEL", "STATE", "CALLS", "FAILED", "UNAVAILABLE UNTIL"];
 
 /** Shared connections, called or not, followed by workspace connections that have been called. */
 function rowsOf(
   connections: readonly ConnectionView[],
-  { circuits, pauses }: Pick<ProviderHealth, "circuits" | "pauses">,
+  health: ProviderHealth,
+  owners: Names,
 ): readonly (readonly string[])[] {
-  const cells = (circuit: Circuit) => {
-    const { model, recent_failures: failed, recent_calls: calls, rests_until: until } = circuit;
-    return [model, stateOf(circuit, circuit, pauses), String(failed), String(calls), until ?? ""];
+  const accounts = accountsIn(health);
+  const cells = (account: Account): readonly string[] => {
+    const circuit = health.circuits.find((each) => isSame(each, account));
+    const calls = health.models.find((each) => isSame(each, account));
+    const state = stateOf(account, circuit, health.pauses);
+    return [account.model, state, String(calls?.calls ?? 0), String(calls?.failed ?? 0), circuit?.rests_until ?? ""];
   };
   const own = connections.flatMap((connection) => {
     const about = [connection.id, "shared", connection.kind, credentialOf(connection)];
-    const ownCircuits = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
-    return ownCircuits.length === 0
-      ? [[...about, "-", "not called yet"]]
-      : ownCircuits.map((each) => [...about, ...cells(each)]);
+    const called = accounts.filter((each) => each.workspace_id === null && each.connection === connection.id);
+    return called.length === 0
+      ? [[...about, "-", "no recent calls"]]
+      : called.map((each) => [...about, ...cells(each)]);
   });
   const ids = new Set(connections.map(({ id }) => id));
-  const others = circuits.filter((each) => each.workspace_id !== null || !ids.has(each.connection));
-  return [...own, ...others.map((each) => [each.connection, each.workspace_id ?? "shared", "-", "-", ...cells(each)])];
+  const others = accounts.filter((each) => each.workspace_id !== null || !ids.has(each.connection));
+  return [...own, ...others.map((each) => [each.connection, ownerName(each, owners), "-", "-", ...cells(each)])];
 }
 
 function credentialOf(connection: ConnectionView): string {

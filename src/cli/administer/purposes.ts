@@ -1,5 +1,6 @@
 // `patchbay purposes list|test`: the labels that an app may send, and where one would be routed [cli.purposes].
 import { keyDescription, type PublishedPurpose } from "../../contract/account.ts";
+import { whyNot } from "../../contract/lack-text.ts";
 import { type RoutingDecision, routingDecision } from "../../contract/transcription/transcription-envelope.ts";
 import { suggest } from "../../lib/text/suggest.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
@@ -144,6 +145,6 @@ function describeCandidate({
 }: RoutingDecision["candidates"][number]) {
   const name = [connection, provider, model].flatMap((part) => part ?? []).join(" ");
   const rest = until === undefined ? "unavailable" : `paused manually until ${until}`;
-  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "eligible";
+  const state = missing.length > 0 ? whyNot(missing) : health === "resting" ? rest : "eligible";
   return `${position}${name === "" ? "" : ` ${name}`}: ${state}`;
 }

@@ -3,6 +3,7 @@ import type { PauseView } from "../../contract/admin/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../../contract/admin/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, parseReply } from "../gateway-session.ts";
 import { adminUrl } from "../gateway-url.ts";
+import { type Names, workspaceNames } from "./owner-names.ts";
 import { pauseTable } from "../administer/pauses.ts";
 import { printJson, table } from "../print.ts";
 import { printLine, type Terminal, write } from "../terminal.ts";
@@ -14,7 +15,7 @@ export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
 }
 
 type Circuit = ProviderHealth["circuits"][number];
-type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
+export type Account = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
 const STATES: Readonly<Record<Circuit["state"], string>> = {
   closed: "healthy",
@@ -45,19 +46,21 @@ export async function showProviderHealth(
   const session = openSession({ ...options, url }, terminal, signal, "operator");
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
-  const rows = rowsOf(health);
+  const rows = rowsOf(health, await ownersIn(health, session));
   if (health.pauses.length > 0) await write(terminal.stdout, `paused manually\n${pauseTable(health.pauses)}\n`);
   if (rows.length === 0) return printLine(terminal, `No provider calls since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
   const errors = errorsOf(health);
   if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
-  const only = health.sampled ? ", limited to the most recent calls" : "";
-  await printLine(
-    terminal,
-    `STATE is that of the responding process; all other columns cover all processes since ${health.since}${only}.`,
-  );
+  await printLine(terminal, healthScope(health, "all other columns cover"));
   if (errors.length > 0)
     await printLine(terminal, `details of a failure: patchbay requests show REQUEST --admin-url ${url}`);
+}
+
+/** What the columns are about: a process knows only its own circuits. */
+export function healthScope({ since, sampled }: ProviderHealth, rest: string): string {
+  const only = sampled ? ", limited to the most recent calls" : "";
+  return `STATE is that of the responding process; ${rest} all processes since ${since}${only}.`;
 }
 
 export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {
@@ -71,36 +74,41 @@ export async function readHealth(session: Session, minutes?: string): Promise<Pr
 
 const HEAD = ["CONNECTION", "OWNER", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
 
-/** Models called in the window, followed by models with a circuit or pause but no calls. */
-function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonly string[])[] {
-  const calledModels = new Set(models.map(nameOf));
-  const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
-  return [
-    ...models.map((each) => [
-      each.connection,
-      each.workspace_id ?? "shared",
-      each.model,
-      stateOf(each, circuitOf.get(nameOf(each)), pauses),
-      String(each.calls),
-      percentOf(each),
-      String(each.duration_p50_ms ?? "-"),
-      String(each.duration_p95_ms ?? "-"),
-      mostFrequentFailure(each),
-    ]),
-    ...circuits
-      .filter((each) => !calledModels.has(nameOf(each)))
-      .map((each) => [
-        each.connection,
-        each.workspace_id ?? "shared",
-        each.model,
-        stateOf(each, each, pauses),
-        "0",
-        "-",
-        "-",
-        "-",
-        "",
-      ]),
-  ];
+function rowsOf(health: ProviderHealth, owners: Names): readonly (readonly string[])[] {
+  return accountsIn(health).map((account) => {
+    const seen = health.models.find((each) => isSame(each, account));
+    const circuit = health.circuits.find((each) => isSame(each, account));
+    return [
+      account.connection,
+      ownerName(account, owners),
+      account.model,
+      stateOf(account, circuit, health.pauses),
+      String(seen?.calls ?? 0),
+      seen === undefined ? "-" : percentOf(seen),
+      String(seen?.duration_p50_ms ?? "-"),
+      String(seen?.duration_p95_ms ?? "-"),
+      seen === undefined ? "" : mostFrequentFailure(seen),
+    ];
+  });
+}
+
+/** Models called in the window, followed by models with a circuit but no calls. */
+export function accountsIn({ circuits, models }: ProviderHealth): readonly Account[] {
+  return [...models, ...circuits.filter((circuit) => !models.some((each) => isSame(each, circuit)))];
+}
+
+/** Slugs of the workspaces whose own accounts were called. */
+export async function ownersIn(health: ProviderHealth, session: Session): Promise<Names> {
+  const hasOwner = accountsIn(health).some(({ workspace_id: owner }) => owner !== null);
+  return hasOwner ? workspaceNames({ session, isOperator: true }) : new Map();
+}
+
+export function ownerName({ workspace_id: owner }: Pick<Account, "workspace_id">, owners: Names): string {
+  return owner === null ? "shared" : (owners.get(owner) ?? owner);
+}
+
+export function isSame(one: Account, other: Account): boolean {
+  return one.workspace_id === other.workspace_id && one.connection === other.connection && one.model === other.model;
 }
 
 const ERRORS_HEAD = ["TIME", "REQUEST", "CONNECTION", "MODEL", "OUTCOME", "MS"];
@@ -118,10 +126,6 @@ function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
       error.outcome,
       String(error.duration_ms),
     ]);
-}
-
-function nameOf({ workspace_id: owner, connection, model }: Account) {
-  return JSON.stringify([owner, connection, model]);
 }
 
 /** Of completed calls: those abandoned by their caller count neither way. Rounded down, so that one failure in 2,000 does not read as 100. */

@@ -30,8 +30,15 @@ export function addRequests(program: Command, run: Run): void {
     .description("Print the record of a request: its parameters, targets, calls and cost.")
     .argument("<id>", "The X-Request-Id of the response.")
     .addOption(new Option("--json", "Print the whole record as one JSON document."))
-    .addOption(new Option("--workspace <workspace>", "Workspace to administer, by slug or id."))
-    .addOption(new Option("--admin-url <url>", "Address of the admin listener (operators only)."))
+    .addOption(
+      new Option("--workspace <workspace>", "Workspace, by slug or id (default: that of an administrator's key)."),
+    )
+    .addOption(
+      new Option(
+        "--admin-url <url>",
+        "Address of the admin listener, for the operator's key (default: that of the gateway here).",
+      ),
+    )
     .addOption(urlOption())
     .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
     .action(async (id: string, options: RequestOptions) => {

@@ -1,5 +1,7 @@
 // `patchbay requests show ID`: explains how one request was routed, from its record [cli.requests]. Provider names are shown only to keys with the scope
 // `routing:read` and to administrators.
+import { keyDescription } from "../../contract/account.ts";
+import { whyNot } from "../../contract/lack-text.ts";
 import {
   requestRecord,
   type RecordedAttemptView,
@@ -7,8 +9,8 @@ import {
   type RequestRecordView,
 } from "../../contract/requests.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openPlace, type PlaceOptions, parseReply } from "../gateway-session.ts";
-import { endpointUrl } from "../gateway-url.ts";
+import { openPlace, type PlaceOptions, parseReply, type Session } from "../gateway-session.ts";
+import { adminUrl, endpointUrl } from "../gateway-url.ts";
 import { roundUsd } from "../round-usd.ts";
 import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../terminal.ts";
 import { appNames, keyName, type NameSource, workspaceNames } from "./owner-names.ts";
@@ -23,34 +25,92 @@ export async function showRequest(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { session, place } = openPlace(options, terminal, signal);
-  const document = await session
-    .document(`${place}/requests/${encodeURIComponent(id)}`)
-    .catch((error: unknown) => rejectWithKey(error, place));
+  const { session, place, document, scope } = await readRecord(id, options, terminal, signal);
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify(document)}\n`);
     return;
   }
   const record = parseReply(requestRecord, document, "record");
-  const owner = await ownerOf(record, { session, isOperator: options.adminUrl !== undefined });
-  const consoleUrl = consoleLink(session.gateway, record.id, options);
+  const owner = await ownerOf(record, { session, isOperator: place === OPERATORS });
+  const consoleUrl = consoleLink(session.gateway, record.id, scope);
   await write(terminal.stdout, stripControlCharacters(`${lines(record, owner, consoleUrl).join("\n")}\n`));
-  if (place === "/v1" && record.candidates.some(({ provider }) => provider === undefined))
+  if (place === APPS && record.candidates.some(({ provider }) => provider === undefined))
     await printLine(
       terminal,
       "Names of providers need a key with the scope routing:read, or an administrator's key and --workspace WORKSPACE.",
     );
 }
 
+/** Places of a record: that of the app's key, and that of the operator on the admin listener. */
+const APPS = "/v1";
+const OPERATORS = "/admin/v1";
+
+interface FoundRecord {
+  readonly session: Session;
+  readonly place: string;
+  readonly document: unknown;
+  readonly scope: Pick<PlaceOptions, "workspace">;
+}
+
+/** Without a place, it is that of the key: an app, the workspace that it administers, or all workspaces. */
+async function readRecord(
+  id: string,
+  options: RequestOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<FoundRecord> {
+  const read = async (scope: PlaceOptions): Promise<FoundRecord> => {
+    const { session, place } = openPlace(scope, terminal, signal);
+    const document = await session
+      .document(`${place}/requests/${encodeURIComponent(id)}`)
+      .catch((error: unknown) => rejectWithKey(error, id, place));
+    return { session, place, document, scope };
+  };
+  if (options.workspace !== undefined || options.adminUrl !== undefined) return read(options);
+  return read(options).catch(async (error: unknown) => {
+    const other = isNotShown(error) ? await otherPlace(options, terminal, signal) : null;
+    if (other === null) throw error;
+    return read({ ...options, ...other }).catch((again: unknown) => {
+      // Of a saved operator's key, which may be missing: the first answer says more.
+      throw isNotShown(again) && other.adminUrl !== undefined ? error : again;
+    });
+  });
+}
+
+/** Where a key that belongs to no app reads records, or the operator, whose key is saved next to the app's. Null: nowhere else that is known. */
+async function otherPlace(
+  options: RequestOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Pick<PlaceOptions, "workspace" | "adminUrl"> | null> {
+  const { PATCHBAY_URL: url = "", PATCHBAY_API_KEY: key = "" } = terminal.env;
+  // The admin listener of another machine is not found from its public address.
+  const operators = options.url === undefined && url === "" ? { adminUrl: adminUrl(undefined, terminal) } : null;
+  if (options.apiKey === undefined && key === "") return operators;
+  const document = await openPlace(options, terminal, signal)
+    .session.document("/v1/me")
+    .catch(() => null);
+  const me = keyDescription.safeParse(document);
+  if (!me.success) return null;
+  const { role } = me.data.key;
+  return role === "admin" ? { workspace: me.data.workspace.slug } : role === "operator" ? operators : null;
+}
+
+function isNotShown(error: unknown): error is CliError {
+  return error instanceof CliError && (error.exitCode === EXIT.notFound || error.exitCode === EXIT.auth);
+}
+
 /** Reports which key shows the record, if this one does not. */
-function rejectWithKey(error: unknown, place: string): never {
-  if (!(error instanceof CliError) || (error.exitCode !== EXIT.notFound && error.exitCode !== EXIT.auth)) throw error;
+function rejectWithKey(error: unknown, id: string, place: string): never {
+  if (!isNotShown(error)) throw error;
   const { exitCode, message, document } = error;
-  const hint =
-    place === "/v1"
-      ? "an app's key shows requests of its app; an administrator's those of its workspace: --workspace WORKSPACE; the operator's all: --admin-url URL"
-      : "an administrator's key shows the requests of its workspace; the operator's all: --admin-url URL";
-  throw new CliError(exitCode, message, { hints: [...error.hints, hint], document });
+  const shown =
+    place === APPS
+      ? "an app's key shows the requests of its app, an administrator's those of its workspace"
+      : "an administrator's key shows the requests of its workspace";
+  const all = `the operator's key shows all: patchbay requests show ${id} --admin-url URL`;
+  const hints = place === OPERATORS ? [] : [shown, all];
+  throw new CliError(exitCode, message, { hints: [...error.hints, ...hints], document });
 }
 
 interface Owner {
@@ -76,7 +136,7 @@ async function ownerOf({ workspace, app, key }: RequestRecordView, source: NameS
 }
 
 /** The request's page of the console, which asks for a key with the role admin, on the admin listener for the operator's. */
-function consoleLink(gateway: URL, id: string, { workspace }: RequestOptions): string {
+function consoleLink(gateway: URL, id: string, { workspace }: Pick<PlaceOptions, "workspace">): string {
   const scope = workspace === undefined ? "" : `w/${encodeURIComponent(workspace)}/`;
   return `${endpointUrl(gateway, "/console")}#/${scope}requests/${encodeURIComponent(id)}`;
 }
@@ -124,7 +184,7 @@ function describeCandidate(candidate: RecordedCandidateView): string {
   const { position, provider, model, missing, health, paused_until: until, retired, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
   const rest = until === undefined ? "  unavailable" : `  paused manually until ${until}`;
-  const lackNote = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
+  const lackNote = missing.length > 0 ? `  ${whyNot(missing)}` : health === "resting" ? rest : "";
   const endNote = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
   return `${position}${name}  ${outcome === "left" ? "skipped" : outcome.replaceAll("_", " ")}${lackNote}${endNote}`;
 }

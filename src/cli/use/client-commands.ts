@@ -11,9 +11,10 @@ import {
   urlOption,
   workspaceOption,
 } from "../command-kit.ts";
+import { TRANSCRIBE_FILES, TRANSLATE_FILES } from "./batch/batch-task.ts";
 import { type BatchOptions, isBatch, transcribeFiles } from "./batch/transcribe-files.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import { transcribe, translate, type TranscribeOptions } from "./transcribe.ts";
+import { transcribe, translate } from "./transcribe.ts";
 import { addFieldOptions } from "./transcription-options.ts";
 
 export function addTranscribe(program: Command, run: Run): void {
@@ -32,24 +33,29 @@ export function addTranscribe(program: Command, run: Run): void {
         "patchbay transcribe archive/ --out-dir transcripts --jobs",
       ),
     );
-  addFieldOptions(
-    batchOptions(
-      audioOptions(command, "Transcribe", ["[file...]", "Audio files, folders, https:// URLs, or `-` for stdin."]),
-    ),
-  ).action(async (files: readonly string[], options: BatchOptions) => {
-    await run.interruptibly(async () => {
-      const [file] = files;
-      if (isBatch(files, options)) await transcribeFiles(files, options, run.terminal, run.signal);
-      else await transcribe(file, options, run.terminal, run.signal);
-    });
-  });
+  addFieldOptions(jobsOption(batchOptions(audioOptions(command, "Transcribe", SEVERAL_FILES), "transcribe"))).action(
+    async (files: readonly string[], options: BatchOptions) => {
+      await run.interruptibly(async () => {
+        const [file] = files;
+        if (isBatch(files, options)) await transcribeFiles(TRANSCRIBE_FILES, files, options, run.terminal, run.signal);
+        else await transcribe(file, options, run.terminal, run.signal);
+      });
+    },
+  );
 }
 
-function batchOptions(command: Command): Command {
+const SEVERAL_FILES: ArgumentText = ["[file...]", "Audio files, folders, https:// URLs, or `-` for stdin."];
+
+function jobsOption(command: Command): Command {
+  return command.addOption(
+    new Option("--jobs", "With --out-dir, submit durable jobs instead of requests, and wait for them."),
+  );
+}
+
+function batchOptions(command: Command, verb: "transcribe" | "translate"): Command {
   return command
     .addOption(new Option("--out-dir <directory>", "Write a file for each recording into this directory."))
-    .addOption(new Option("--jobs", "With --out-dir, submit durable jobs instead of requests, and wait for them."))
-    .addOption(new Option("--force", "With --out-dir, transcribe again what has an output, and replace it."))
+    .addOption(new Option("--force", `With --out-dir, ${verb} again what has an output, and replace it.`))
     .addOption(
       new Option(
         "--concurrency <n>",
@@ -61,18 +67,25 @@ function batchOptions(command: Command): Command {
 export function addTranslate(program: Command, run: Run): void {
   const command = program
     .command("translate")
-    .description("Translate speech to text with a running gateway (default: into English).")
+    .description(
+      "Translate speech to text with a running gateway (default: into English): one to stdout or a file, several into a directory.",
+    )
     .addHelpText(
       "after",
       helpFooter(
         "patchbay translate gespraech.mp3",
         "patchbay translate call.mp3 --to-language de --format vtt -o call.de.vtt",
         "patchbay translate https://media.acme.example/call.mp3 --json",
+        "patchbay translate monday/ tuesday/ --out-dir translations",
       ),
     );
-  addFieldOptions(audioOptions(command, "Translate"), "translation").action(
-    async (file: string | undefined, options: TranscribeOptions) => {
-      await run.interruptibly(() => translate(file, options, run.terminal, run.signal));
+  addFieldOptions(batchOptions(audioOptions(command, "Translate", SEVERAL_FILES), "translate"), "translation").action(
+    async (files: readonly string[], options: BatchOptions) => {
+      await run.interruptibly(async () => {
+        const [file] = files;
+        if (isBatch(files, options)) await transcribeFiles(TRANSLATE_FILES, files, options, run.terminal, run.signal);
+        else await translate(file, options, run.terminal, run.signal);
+      });
     },
   );
 }

@@ -1,10 +1,12 @@
 // Declares the command `patchbay mcp`, which offers a running gateway as tools of a Model Context Protocol client over stdin and stdout: its options and
 // help.
 import { once } from "node:events";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { apiKeyOption, helpFooter, type Run, urlOption } from "../command-kit.ts";
 import { gatewayUrl } from "../gateway-url.ts";
 import { mcpGateway, type McpOptions } from "./mcp-gateway.ts";
+import { packageRoot } from "../package-root.ts";
 import { CliError, printLine } from "../terminal.ts";
 import { EXIT } from "../exit-codes.ts";
 
@@ -34,7 +36,7 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
       EXIT.usage,
       "This command expects a Model Context Protocol client on stdin, which is a terminal here.",
       {
-        hints: ['add it to a client: { "command": "npx", "args": ["patchbay-gateway", "mcp"] }'],
+        hints: [`add it to a client: ${clientEntry(terminal.command)}`],
       },
     );
   // Loaded here because no other command needs them.
@@ -53,4 +55,10 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
   } finally {
     await connection.close();
   }
+}
+
+/** Entry of a client's configuration. A client calls it from any directory, with a PATH of its own. */
+function clientEntry(command = "patchbay"): string {
+  if (command === "patchbay") return '{ "command": "patchbay", "args": ["mcp"] }';
+  return `{ "command": "node", "args": [${JSON.stringify(join(packageRoot(), "bin", "patchbay.js"))}, "mcp"] }`;
 }

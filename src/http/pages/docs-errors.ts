@@ -8,7 +8,7 @@ import { NOT_SEARCHED } from "./docs/markdown.ts";
 import { insertWordBreaks, escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
-  "Every error of every endpoint has the same body. `code` is for programs and never changes its meaning; `message` is for people. `retryable`, the header `X-Should-Retry` and the presence of `Retry-After` always say the same. Quote `request_id` when you report one.";
+  "Every error of every endpoint has the same body. `code` is for programs and never changes its meaning; `message` is for people. `retryable`, the header `X-Should-Retry` and the presence of `Retry-After` always say the same. Quote `request_id` when you report one. The examples are answers of a gateway to a test, with simulated providers.";
 const GENERATED =
   "Generated from `src/contract/errors.ts` and `src/contract/error-stories.ts` by `npm run docs`; do not edit.";
 const SOMETIMES = "depends";

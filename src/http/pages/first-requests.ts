@@ -24,9 +24,10 @@ export const FIRST_REQUESTS: readonly FirstRequest[] = [
     code: `curl -s "$PATCHBAY_URL/v1/transcription/jobs" ${AUTHORIZED} -F file=@call.mp3`,
   },
   {
-    title: "From the command line, which reads both variables",
+    title:
+      "From the command line, which reads both variables. In a checkout, type `npm run patchbay --` for `patchbay`",
     language: "sh",
-    code: "npx patchbay-gateway transcribe call.mp3 --diarization --format srt -o call.srt",
+    code: "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
   },
   {
     title: "From TypeScript: the client reads them, too. See [its page](/docs/reference/client)",

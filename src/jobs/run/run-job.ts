@@ -21,7 +21,7 @@ import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
 import { type JobResult, storeResult } from "./store-result.ts";
 import { enqueueJob, type WorkerServices } from "../services.ts";
-import { cancelledAsServed, cancelledEnd, failedEnd } from "./settle-open.ts";
+import { cancelledAfterCall, cancelledEnd, failedEnd } from "./settle-open.ts";
 import {
   isJobInterruption,
   JobCancelledError,
@@ -185,7 +185,7 @@ async function storeSuccess(
       job,
       (locked) =>
         locked.cancel_requested
-          ? cancelledAsServed(served.settlement.attemptId, served.billing)
+          ? cancelledAfterCall(services, served)
           : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
       resultBytes,
     ),

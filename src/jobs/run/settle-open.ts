@@ -4,6 +4,7 @@ import type { JobError } from "../../contract/jobs.ts";
 import type { TranscriptionEnvelope } from "../../contract/transcription/transcription-envelope.ts";
 import { audioAmount, type Billing, quoteFor } from "../../gateway/billing/audio-quote.ts";
 import { chargedAsRun, unchargedSettlement } from "../../gateway/billing/call-accounting.ts";
+import type { ServedOutcome } from "../../gateway/calls/run-outcome.ts";
 import type { Settlement } from "../../metering/ledger-entries.ts";
 import type { Seal } from "../../storage/secrets/seal.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
@@ -53,7 +54,18 @@ function openJobOrNull(seal: Seal, locked: JobRow): OpenJob | null {
   }
 }
 
-export function cancelledAsServed(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {
+/** A job that was cancelled while its call was made. A model on this machine costs nothing unless the operator priced it [jobs.cancel-charge]. */
+export function cancelledAfterCall(
+  { gateway }: Pick<JobServices, "gateway">,
+  { settlement: { attemptId }, candidate, billing }: Pick<ServedOutcome, "settlement" | "candidate" | "billing">,
+): JobEnd {
+  const isHere = gateway.providers.get(candidate.target.provider)?.isOnThisMachine === true;
+  return isHere && billing.chargeNanoUsd === 0n
+    ? { status: "cancelled", settlement: unchargedSettlement(attemptId, "failed:cancelled") }
+    : cancelledAsServed(attemptId, billing);
+}
+
+function cancelledAsServed(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {
   return { status: "cancelled", usage: usageOf(billing), settlement: chargedAsRun(attemptId, billing) };
 }
 

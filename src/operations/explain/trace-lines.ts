@@ -1,5 +1,6 @@
 // Formats a routing decision as lines of text for `patchbay route explain`.
 import { callRows } from "../../cli/inspect/show-request.ts";
+import { whyNot } from "../../contract/lack-text.ts";
 import type { RouteTraceView } from "../../contract/admin/route-explanation.ts";
 
 export function traceLines(trace: RouteTraceView): readonly string[] {
@@ -26,7 +27,7 @@ export function traceLines(trace: RouteTraceView): readonly string[] {
 function targetLine(candidate: NonNullable<RouteTraceView["candidates"]>[number]): string {
   const { position, connection, provider, model, missing, healthy, paused_until: until, retired } = candidate;
   const rest = until === undefined ? "resting" : `paused manually until ${until}`;
-  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "eligible";
+  const verdict = missing.length > 0 ? whyNot(missing) : healthy === false ? rest : "eligible";
   const end = retired === undefined ? "" : `  ended ${retired.ended_on} (${retired.source ?? "its provider"})`;
   return `${position}  ${connection}  ${provider} ${model}  ${verdict}${end}`;
 }

@@ -30,7 +30,7 @@ export async function listModels(
     terminal,
     fetch === "never"
       ? "Downloads are off (models.fetch: never). Next: patchbay models import DIR"
-      : `Next: patchbay models pull (${DEFAULT_MODEL})`,
+      : `Next: patchbay models pull ${DEFAULT_MODEL}`,
   );
   return EXIT.ok;
 }

@@ -10,8 +10,9 @@ import { readExamples } from "../../../scripts/api-examples.ts";
 import { askApp } from "./ask-app.ts";
 import pino from "pino";
 import { packageRoot, webModules } from "../../../src/cli/package-root.ts";
+import { ADMIN_ENDPOINTS } from "../../../src/contract/endpoints/admin-endpoints.ts";
 import { completionWebhook } from "../../../src/contract/endpoints/completion-webhook.ts";
-import { requiredRole } from "../../../src/contract/endpoints/endpoint.ts";
+import { pathTemplate, requiredRole } from "../../../src/contract/endpoints/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints/endpoints.ts";
 import { tagOf } from "../../../src/contract/endpoints/tags.ts";
 import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
@@ -164,6 +165,29 @@ test("api.docs: the API reference has every endpoint with its fields, and /llms.
     assert.ok(text.body.includes(code), code);
     assert.ok(index.body.includes(escapeHtml(code)), code);
   }
+  await app.close();
+});
+
+test("api.docs: below /docs/admin-api is every endpoint of the admin listener, for which key, with its example; what the HTTP API says too is found there", async () => {
+  const app = operations({});
+  const index = await askApp(app, { url: "/docs/admin-api" });
+  for (const contract of ADMIN_ENDPOINTS) {
+    const { operationId, auth } = contract;
+    const place = referencePath(tagOf(contract).name, "/docs/admin-api");
+    assert.ok(index.body.includes(`href="${place}#${operationId}"`), operationId);
+    const { body } = await askApp(app, { url: place });
+    const [section = "", ...others] = body.split("<h2").filter((each) => each.startsWith(` id="${operationId}"`));
+    assert.deepEqual(others, [], operationId);
+    assert.ok(section.includes(`<code>${contract.method} ${pathTemplate(contract)}</code>`), operationId);
+    assert.ok(section.includes(auth === "none" ? "No key." : "the role <code>operator</code>."), operationId);
+    const example = readExamples()[operationId] ?? assert.fail(operationId);
+    assert.ok(section.includes(escapeHtml(curlCommand(contract, example))), operationId);
+  }
+  const found = (await createDocumentation(packageRoot()).searchSections()).map(({ id }) => id);
+  const hasPlace = (place: string) => found.some((id) => id === `/docs/${place}`);
+  assert.ok(hasPlace("admin-api/workspaces#createWorkspace") && hasPlace("api/keys#createKey"));
+  assert.ok(hasPlace("admin-api/connections#createPlatformConnection"));
+  assert.ok(!hasPlace("admin-api/keys#createKey") && !hasPlace("admin-api/connections#createConnection"));
   await app.close();
 });
 

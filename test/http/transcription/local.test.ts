@@ -31,7 +31,7 @@ import {
 } from "../../harness/local-model.ts";
 import { until } from "../../harness/until.ts";
 import { WITH_ENGINE, wordsOf } from "../../providers/local/engines.ts";
-import { ended, submit } from "../jobs/jobs.ts";
+import { cancel, ended, submit } from "../jobs/jobs.ts";
 import { call, envelopeIn, frames, speak as speakLive, START } from "../realtime/setup.ts";
 import { streamForm } from "./stream/streamed.ts";
 
@@ -43,8 +43,12 @@ const KEYS = {
   missing: "key-of-the-app-without-its-model-1",
   names: "key-of-the-app-that-may-see-names-1",
   demonstration: "key-of-the-app-with-the-sample-only",
+  budgeted: "key-of-the-app-with-a-budget-of-audio",
+  budgetedFallback: "key-of-the-app-with-budget-and-fallback",
   test: generateKey("test"),
 };
+
+const AUDIO_BUDGET = { period: "month", limit_audio_seconds: 1_000 } as const;
 
 const modelsDir = mkdtempSync(join(tmpdir(), "patchbay-models-"));
 let gateway: TestGateway;
@@ -109,6 +113,8 @@ before(async () => {
           open: { route: "open", keys: { o: { secret: KEYS.open, scopes: ["transcribe", "routing:read"] } } },
           missing: { route: "missing", keys: { m: { secret: KEYS.missing, scopes: ["transcribe", "routing:read"] } } },
           demonstration: { route: "demonstration", key: KEYS.demonstration },
+          budgeted: { route: "here", key: KEYS.budgeted, budgets: [AUDIO_BUDGET] },
+          "budgeted-fallback": { route: "fallback", key: KEYS.budgetedFallback, budgets: [AUDIO_BUDGET] },
         },
       }),
   });
@@ -351,6 +357,42 @@ test(
     assert.equal(envelopeOf(await ask(SPOKEN)).content, wordsOf(SPOKEN));
   },
 );
+
+for (const [when, failures] of [
+  ["at once", 0],
+  ["after another target failed", 1],
+] as const)
+  test(
+    `jobs.cancel-charge, metering.charge-cancelled: a job that is cancelled while a model on this machine works, ${when}, is not charged and counts in no budget`,
+    WITH_ENGINE,
+    async () => {
+      const key = failures === 0 ? KEYS.budgeted : KEYS.budgetedFallback;
+      if (failures > 0)
+        gateway.sandbox.addFault({ wire: "deepgram", times: failures, fault: { kind: "status", status: 500 } });
+      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      beforeDecode = () => {
+        reached.resolve();
+        return released.promise;
+      };
+      const { job_id: id } = await submit(gateway.origin, { key, file: wavOf(SPOKEN.samples) });
+      await reached.promise;
+      assert.equal((await cancel(gateway.origin, id, key)).status, "processing");
+      beforeDecode = null;
+      released.resolve();
+      const done = await ended(gateway.origin, id, key);
+      assert.deepEqual([done.status, done.usage], ["cancelled", null]);
+      const { db } = gateway.database;
+      const attempt = await db
+        .selectFrom("attempts")
+        .select(["provider", "outcome", "billable_audio_ms", "charge_nano_usd"])
+        .orderBy("id", "desc")
+        .executeTakeFirstOrThrow();
+      assert.deepEqual(Object.values(attempt).map(String), ["local", "failed:cancelled", "0", "0"]);
+      const windows = await db.selectFrom("budget_windows").select(["spent_audio_ms", "reserved_audio_ms"]).execute();
+      assert.ok(windows.length > 0);
+      for (const each of windows) assert.deepEqual(Object.values(each).map(Number), [0, 0]);
+    },
+  );
 
 test(
   "local.model-list: models are assignable once they are installed, and no longer when they are removed",

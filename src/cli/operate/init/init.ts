@@ -9,7 +9,7 @@ import { helpFooter, jsonOption, type Run } from "../../command-kit.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { commandAfterCd } from "../../invocation.ts";
 import { printJson, writeAtomically } from "../../print.ts";
-import { CliError, printLine, type Terminal, stripControlCharacters, write } from "../../terminal.ts";
+import { CliError, printLine, type Terminal, stripControlCharacters, withCommandName, write } from "../../terminal.ts";
 import { checkWritten } from "./check-written.ts";
 import { CONFIGURATION_NAME, INIT_FILES, SITUATIONS, type Situation, VARIABLES_NAME } from "./situations.ts";
 
@@ -54,9 +54,11 @@ async function init(directory: string, options: InitOptions, terminal: Terminal,
   if (options.force !== true) await requireAbsent([configuration, variablesPath]);
   const situation = options.for ?? (await askSituation(terminal, signal));
   const { configuration: text, variables, next } = INIT_FILES[situation];
+  // Comments name commands, which are typed in the directory of the files.
+  const there = at === terminal.cwd ? terminal : { ...terminal, command: commandAfterCd(terminal, at) };
   const files = [
-    { path: configuration, text },
-    ...(variables === null ? [] : [{ path: variablesPath, text: variables }]),
+    { path: configuration, text: withCommandName(there, text) },
+    ...(variables === null ? [] : [{ path: variablesPath, text: withCommandName(there, variables) }]),
   ];
   await (options.force === true ? replaceFiles(at, files) : createFiles(at, files));
   const { faults, missing } = await checkWritten(configuration, variables, terminal);
@@ -68,7 +70,6 @@ async function init(directory: string, options: InitOptions, terminal: Terminal,
   await printLine(terminal, `${CONFIGURATION_NAME} is valid, for: ${INIT_FILES[situation].title}`);
   if (missing.length > 0) await printLine(terminal, `variables to set: ${missing.join(", ")}`);
   const steps = at === terminal.cwd ? next : [`cd ${directory}`, ...next];
-  const there = at === terminal.cwd ? terminal : { ...terminal, command: commandAfterCd(terminal, at) };
   for (const [index, step] of steps.entries()) await printLine(there, `${index === 0 ? "next: " : "      "}${step}`);
 }
 

@@ -3,6 +3,7 @@ import { asRecord, asString } from "../../../lib/json/json-guards.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError, printLine, type Terminal } from "../../terminal.ts";
 import type { BatchProgress } from "./batch-progress.ts";
+import type { BatchTask } from "./batch-task.ts";
 
 export interface Transcript {
   readonly document: unknown;
@@ -19,7 +20,7 @@ interface Named {
 }
 
 export type Ended =
-  | (Named & { readonly status: "transcribed"; readonly transcript: Transcript })
+  | (Named & { readonly status: "done"; readonly transcript: Transcript })
   | (Named & { readonly status: "skipped" | "not_sent" })
   | (Named & { readonly status: "failed"; readonly error: CliError });
 
@@ -35,13 +36,13 @@ export async function failed(
 }
 
 /** Prints the summary. Returns it as a document, or throws it if a file has no transcript. */
-export async function reportBatch(ended: readonly Ended[], terminal: Terminal): Promise<unknown> {
+export async function reportBatch(task: BatchTask, ended: readonly Ended[], terminal: Terminal): Promise<unknown> {
   for (const [code, { message, count }] of warningsOf(ended))
     await printLine(terminal, `warning ${code}: ${message} (${filesText(count)})`);
-  const document = documentOf(ended);
-  const { transcribed, skipped, failed: failures, not_sent: notSent, audio_seconds: seconds } = document;
+  const document = documentOf(task, ended);
+  const { skipped, failed: failures, not_sent: notSent, audio_seconds: seconds } = document;
   const counts = [
-    `${transcribed} transcribed`,
+    `${countOf(ended, "done")} ${task.done}`,
     ...(skipped === 0 ? [] : [`${skipped} skipped`]),
     ...(failures === 0 ? [] : [`${failures} failed`]),
     ...(notSent === 0 ? [] : [`${notSent} not sent`]),
@@ -50,38 +51,42 @@ export async function reportBatch(ended: readonly Ended[], terminal: Terminal): 
   if (failures + notSent === 0) return document;
   const without = failures + notSent;
   const verb = without === 1 ? "has" : "have";
-  throw new CliError(exitCodeOf(ended), `${without} of ${filesText(ended.length)} ${verb} no transcript.`, {
+  throw new CliError(exitCodeOf(ended), `${without} of ${filesText(ended.length)} ${verb} no ${task.result}.`, {
     hints: ["repeat the command after fixing the cause: files that have an output are skipped"],
     document,
   });
 }
 
-function documentOf(ended: readonly Ended[]) {
-  const count = (status: Ended["status"]): number => ended.filter((each) => each.status === status).length;
+function countOf(ended: readonly Ended[], status: Ended["status"]): number {
+  return ended.filter((each) => each.status === status).length;
+}
+
+function documentOf({ done, request }: BatchTask, ended: readonly Ended[]) {
   const seconds = ended.reduce(
-    (sum, each) => sum + (each.status === "transcribed" ? (each.transcript.audioSeconds ?? 0) : 0),
+    (sum, each) => sum + (each.status === "done" ? (each.transcript.audioSeconds ?? 0) : 0),
     0,
   );
   return {
-    object: "transcription_batch",
-    files: ended.toSorted(byInput).map(entryOf),
-    transcribed: count("transcribed"),
-    skipped: count("skipped"),
-    failed: count("failed"),
-    not_sent: count("not_sent"),
+    object: `${request}_batch`,
+    files: ended.toSorted(byInput).map((each) => entryOf(each, done)),
+    [done]: countOf(ended, "done"),
+    skipped: countOf(ended, "skipped"),
+    failed: countOf(ended, "failed"),
+    not_sent: countOf(ended, "not_sent"),
     // Milliseconds, as everywhere.
     audio_seconds: Math.round(seconds * 1000) / 1000,
   } as const;
 }
 
-function entryOf(each: Ended) {
-  const { status, input, output } = each;
+function entryOf(each: Ended, done: BatchTask["done"]) {
+  const { input, output } = each;
+  const status = each.status === "done" ? done : each.status;
   if (each.status === "failed") {
     const { code, request_id: requestId } = asRecord(asRecord(each.error.document)["error"]);
     const error = { code: asString(code), message: each.error.message, request_id: asString(requestId) };
     return { input, output, status, error };
   }
-  if (each.status !== "transcribed") return { input, output, status };
+  if (each.status !== "done") return { input, output, status };
   const { audioSeconds, requestId, jobId, isReplayed } = each.transcript;
   return {
     input,
@@ -112,7 +117,7 @@ function warningsOf(
 ): ReadonlyMap<string, { readonly message: string; readonly count: number }> {
   const found = new Map<string, { message: string; count: number }>();
   for (const each of ended) {
-    if (each.status !== "transcribed") continue;
+    if (each.status !== "done") continue;
     const warnings = asRecord(each.transcript.document)["warnings"];
     for (const warning of Array.isArray(warnings) ? warnings.map(asRecord) : []) {
       const code = asString(warning["code"]) ?? "";

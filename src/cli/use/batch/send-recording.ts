@@ -10,9 +10,11 @@ import { stateOf } from "../job-text.ts";
 import { type AudioOptions, postAudio } from "../send-audio.ts";
 import type { BatchProgress } from "./batch-progress.ts";
 import type { Transcript } from "./batch-report.ts";
+import type { BatchTask } from "./batch-task.ts";
 import { contentKey } from "./content-key.ts";
 
 export interface Sender {
+  readonly task: BatchTask;
   readonly session: Session;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly options: AudioOptions & {
@@ -29,12 +31,13 @@ interface Named {
   readonly label: string;
 }
 
-const PATH = "/v1/transcription";
-
-export async function transcribeRecording(sender: Sender, recording: Named): Promise<Transcript> {
+/** As one request. */
+export async function sendRecording(sender: Sender, recording: Named): Promise<Transcript> {
   const audio = await open(sender, recording);
-  const idempotencyKey = await keyOf(sender, PATH, audio);
-  const response = await post(sender, recording, { path: PATH, audio, idempotencyKey, doing: "transcribing" });
+  const { request, doing } = sender.task;
+  const path = `/v1/${request}`;
+  const idempotencyKey = await keyOf(sender, path, audio);
+  const response = await post(sender, recording, { path, audio, idempotencyKey, doing });
   const document = await readDocument(response);
   return {
     document,

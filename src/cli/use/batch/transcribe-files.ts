@@ -1,4 +1,5 @@
-// `patchbay transcribe FILE… --out-dir DIR`: transcribes several recordings, each to a file of its own [cli.batch]. One that fails does not stop the others.
+// `patchbay transcribe|translate FILE… --out-dir DIR`: sends several recordings and writes each result to a file of its own [cli.batch]. One that fails does not stop
+// the others.
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RESPONSE_FORMATS, type ResponseFormat } from "../../../contract/transcription/transcription-fields.ts";
@@ -13,9 +14,10 @@ import { CliError, printLine, type Terminal } from "../../terminal.ts";
 import { formatDocument, JSON_FORMATS, requestFields, type TranscribeOptions } from "../transcribe.ts";
 import { type BatchProgress, batchProgress } from "./batch-progress.ts";
 import { type Ended, failed, reportBatch, type Transcript } from "./batch-report.ts";
+import type { BatchTask } from "./batch-task.ts";
 import { findRecordings } from "./find-recordings.ts";
 import { outputPaths } from "./output-paths.ts";
-import { type Sender, submitRecording, transcribeRecording, transcriptOfJob } from "./send-recording.ts";
+import { type Sender, sendRecording, submitRecording, transcriptOfJob } from "./send-recording.ts";
 
 export interface BatchOptions extends TranscribeOptions {
   readonly outDir?: string;
@@ -25,19 +27,22 @@ export interface BatchOptions extends TranscribeOptions {
 }
 
 const USUAL_CONCURRENCY = 4;
+/** Width of the first column of a file's line. */
+const LABEL = 13;
 
 export function isBatch(names: readonly string[], { outDir, jobs, force, concurrency }: BatchOptions): boolean {
   return names.length > 1 || jobs === true || force === true || outDir !== undefined || concurrency !== undefined;
 }
 
 export async function transcribeFiles(
+  task: BatchTask,
   names: readonly string[],
   options: BatchOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const outDir = requireBatchOptions(names, options);
-  const fields = requestFields(options, options.jobs === true ? "job" : "transcription");
+  const outDir = requireBatchOptions(task, names, options);
+  const fields = requestFields(options, options.jobs === true ? "job" : task.request);
   const found = await findRecordings(options.sample === true ? [samplePath()] : names, terminal.cwd);
   for (const folder of found.emptyFolders) await printLine(terminal, `There are no recordings in ${folder}.`);
   for (const file of found.unsupported) await printLine(terminal, `ignored ${file}: convert it to WAV or MP3 first`);
@@ -47,7 +52,7 @@ export async function transcribeFiles(
     return { recording, shown, output: resolve(terminal.cwd, shown) };
   });
   if (items.length === 0 && found.failures.length === 0)
-    throw new CliError(EXIT.notFound, "There is nothing to transcribe.", {
+    throw new CliError(EXIT.notFound, `There is nothing to ${task.command}.`, {
       hints: ["recordings end in .mp3, .mp4, .m4a, .mpeg, .wav or .webm"],
     });
   const session = openSession(options, terminal, signal);
@@ -56,7 +61,7 @@ export async function transcribeFiles(
   const ended: Ended[] = [];
   for (const { label, error } of found.failures) ended.push(await failed(progress, { label, output: null }, error));
   const batch: Batch = { items, options, signal, progress, ended };
-  const sender: Sender = { session, fields, options, terminal, signal, progress };
+  const sender: Sender = { task, session, fields, options, terminal, signal, progress };
   try {
     await (options.jobs === true ? runJobs : runRequests)(batch, sender);
   } catch (error) {
@@ -67,7 +72,7 @@ export async function transcribeFiles(
       );
     throw error;
   }
-  const document = await reportBatch(ended, terminal);
+  const document = await reportBatch(task, ended, terminal);
   if (options.json === true) await printJson(terminal, document);
 }
 
@@ -89,7 +94,7 @@ interface Batch {
 async function runRequests(batch: Batch, sender: Sender): Promise<void> {
   await forEachFile(batch, batch.items, async (item) => {
     if (await isDone(batch, item)) return;
-    await finish(batch, sender, item, await transcribeRecording(sender, item.recording));
+    await finish(batch, sender, item, await sendRecording(sender, item.recording));
   });
 }
 
@@ -153,7 +158,7 @@ async function isDone({ options, progress, ended }: Batch, { recording, output, 
   return true;
 }
 
-async function finish(batch: Batch, { fields }: Sender, item: Item, transcript: Transcript): Promise<void> {
+async function finish(batch: Batch, { fields, task }: Sender, item: Item, transcript: Transcript): Promise<void> {
   const { recording, output, shown } = item;
   await writeAtomically(output, formatDocument(transcript.document, JSON_FORMATS.has(formatOf(fields) ?? "")));
   const { audioSeconds, isReplayed } = transcript;
@@ -161,31 +166,34 @@ async function finish(batch: Batch, { fields }: Sender, item: Item, transcript: 
     ...(audioSeconds === null ? [] : [`${audioSeconds} s of audio`]),
     ...(isReplayed ? ["answered earlier, not paid again"] : []),
   ];
-  batch.ended.push({ status: "transcribed", input: recording.label, output: shown, transcript });
+  batch.ended.push({ status: "done", input: recording.label, output: shown, transcript });
   await batch.progress.end(recording.label, [
-    `transcribed  ${recording.label} -> ${shown}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`,
+    `${task.done.padEnd(LABEL)}${recording.label} -> ${shown}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`,
   ]);
 }
 
 /** Returns the directory of the outputs. */
-function requireBatchOptions(names: readonly string[], options: BatchOptions): string {
+function requireBatchOptions({ command }: BatchTask, names: readonly string[], options: BatchOptions): string {
   const refuse = (message: string, hint: string): never => {
     throw new CliError(EXIT.usage, message, { hints: [hint] });
   };
   const { outDir, output, idempotencyKey, filename, mode, stream, dryRun, sample } = options;
   if (output !== undefined) refuse("-o writes one file.", "use --out-dir DIR for several files");
   if (outDir === undefined)
-    return refuse("Several files, and --jobs, --force and --concurrency, need a directory.", "add --out-dir DIR");
+    return refuse(
+      `Several files, and ${command === "translate" ? "" : "--jobs, "}--force and --concurrency, need a directory.`,
+      "add --out-dir DIR",
+    );
   if (sample === true && names.length > 0) refuse("Use either FILE or --sample, not both.", "remove one of them");
-  if (sample !== true && names.length === 0) refuse("No audio.", "name files or folders: patchbay transcribe FILE");
-  if (names.includes("-")) refuse("`-` cannot be used with --out-dir.", "transcribe stdin alone, with -o FILE");
+  if (sample !== true && names.length === 0) refuse("No audio.", `name files or folders: patchbay ${command} FILE`);
+  if (names.includes("-")) refuse("`-` cannot be used with --out-dir.", `${command} stdin alone, with -o FILE`);
   if (idempotencyKey !== undefined)
     refuse("--idempotency-key is for one request.", "remove it: with --out-dir each file has a key by its content");
   if (filename !== undefined) refuse("--filename is for one file.", "remove it: with --out-dir files have their own");
   if (stream === true || dryRun === true || mode === "async" || mode === "realtime")
     refuse(
       "--stream, --dry-run and --mode cannot be used with --out-dir.",
-      "remove them, or use --jobs for durable jobs",
+      command === "translate" ? "remove them" : "remove them, or use --jobs for durable jobs",
     );
   return outDir;
 }

@@ -1,4 +1,4 @@
-// Writes the API reference as Markdown, one page for each tag of the OpenAPI document: parameters, bodies, responses and errors of every operation.
+// Writes the reference of an API as Markdown, one page for each tag of its OpenAPI document: parameters, bodies, responses and errors of every operation.
 import { FIRST_REQUESTS, FIRST_VARIABLES } from "../first-requests.ts";
 import { documentShape, type OpenapiDocument, type Operation, type Schema } from "./reference-document.ts";
 import { deliveredExample, exampleParts } from "./reference-examples.ts";
@@ -13,49 +13,73 @@ export interface ReferencePage {
   readonly markdown: string;
 }
 
-/** `document` is `openapi.json` of the package. */
-export function apiReference(document: unknown): readonly ReferencePage[] {
-  const api = documentShape.parse(document);
-  return [indexPage(api), ...tagPages(api)];
+/** One of the two APIs: its place among the pages, and the beginning of its index page. */
+interface ApiPlace {
+  readonly path: string;
+  readonly title: string;
+  /** Title of the page of a tag. */
+  readonly titleOf: (tag: string) => string;
+  readonly beginning: string;
 }
 
-/** First requests, and every operation with a link. */
-function indexPage(api: OpenapiDocument): ReferencePage {
-  const examples = FIRST_REQUESTS.map(({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``);
-  const lists = api.tags.map(({ name, description }) => {
-    const rows = operationsOf(api, name).map(({ request, operation }) => [
-      `[\`${request}\`](${referencePath(name)}#${operation.operationId})`,
-      operation.summary,
-    ]);
-    return `## ${name}\n\n${description}\n\n${table(["Request", "Summary"], rows)}`;
-  });
-  return {
-    path: "/docs/api",
-    title: "HTTP API",
-    markdown: `# HTTP API
+const firstRequests = FIRST_REQUESTS.map(
+  ({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``,
+).join("\n\n");
 
-Every endpoint of this listener. The same as a document for programs is the OpenAPI 3.1 document at [/openapi.json](/openapi.json). [Errors](/docs/errors) lists every code.
+const PUBLIC: ApiPlace = {
+  path: "/docs/api",
+  title: "HTTP API",
+  titleOf: (tag) => tag,
+  beginning: `Every endpoint of this listener. The same as a document for programs is the OpenAPI 3.1 document at [/openapi.json](/openapi.json). [Errors](/docs/errors) lists every code.
 
 ## First requests
 
 ${FIRST_VARIABLES} ${ADMIN_VARIABLE}
 
-${examples.join("\n\n")}
+${firstRequests}`,
+};
 
-${lists.join("\n\n")}`,
-  };
+const ADMIN: ApiPlace = {
+  path: "/docs/admin-api",
+  title: "Admin API",
+  titleOf: (tag) => `Admin API: ${tag}`,
+  beginning: `Every endpoint of the admin listener, which is for the operator's key. Its port is 8081 unless \`server.admin\` says otherwise. The same as a document for programs is the OpenAPI 3.1 document at \`/openapi.json\` of that listener. [Administration](/docs/reference/admin) has the rules, [Errors](/docs/errors) lists every code.
+
+The examples read two variables: \`PATCHBAY_ADMIN_URL\`, the address of the admin listener, and \`OPERATOR_KEY\`. What administrators of a workspace may do with their own keys is a part of the [HTTP API](/docs/api).`,
+};
+
+/** `document` is `openapi.json` of the package. */
+export const apiReference = (document: unknown): readonly ReferencePage[] => pagesOf(PUBLIC, document);
+/** `document` is `openapi-admin.json`. */
+export const adminApiReference = (document: unknown): readonly ReferencePage[] => pagesOf(ADMIN, document);
+
+function pagesOf(place: ApiPlace, document: unknown): readonly ReferencePage[] {
+  const api = documentShape.parse(document);
+  return [indexPage(place, api), ...tagPages(place, api)];
 }
 
-function tagPages(api: OpenapiDocument): readonly ReferencePage[] {
+/** Every operation with a link. */
+function indexPage({ path, title, beginning }: ApiPlace, api: OpenapiDocument): ReferencePage {
+  const lists = api.tags.map(({ name, description }) => {
+    const rows = operationsOf(api, name).map(({ request, operation }) => [
+      `[\`${request}\`](${referencePath(name, path)}#${operation.operationId})`,
+      operation.summary,
+    ]);
+    return `## ${name}\n\n${description}\n\n${table(["Request", "Summary"], rows)}`;
+  });
+  return { path, title, markdown: [`# ${title}`, beginning, ...lists].join("\n\n") };
+}
+
+function tagPages({ path, titleOf }: ApiPlace, api: OpenapiDocument): readonly ReferencePage[] {
   return api.tags.map(({ name, description }) => {
     const operations = operationsOf(api, name).map(({ request, operation }) =>
       operationSection(api, request, operation),
     );
     const webhooks = webhooksOf(api, name).map((operation) => webhookSection(api, operation));
     return {
-      path: referencePath(name),
+      path: referencePath(name, path),
       title: name,
-      markdown: [`# ${name}`, description, ...operations, ...webhooks].join("\n\n"),
+      markdown: [`# ${titleOf(name)}`, description, ...operations, ...webhooks].join("\n\n"),
     };
   });
 }
@@ -78,8 +102,8 @@ function webhooksOf({ webhooks = {} }: OpenapiDocument, tag: string): readonly O
     .filter(({ tags }) => tags.includes(tag));
 }
 
-export function referencePath(tag: string): string {
-  return `/docs/api/${tag.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-")}`;
+export function referencePath(tag: string, place: string = PUBLIC.path): string {
+  return `${place}/${tag.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-")}`;
 }
 
 function operationSection(api: OpenapiDocument, request: string, operation: Operation): string {

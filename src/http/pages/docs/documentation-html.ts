@@ -16,6 +16,7 @@ const GROUPS = [
   { title: "Guides", prefix: "/docs/guides/" },
   { title: "Reference", prefix: "/docs/reference/" },
   { title: "HTTP API", prefix: "/docs/api" },
+  { title: "Admin API", prefix: "/docs/admin-api" },
 ] as const;
 const INDEX = "/docs";
 /** Listed on their own index page, because readers of the documentation seldom need them. */

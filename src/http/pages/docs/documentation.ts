@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { relative } from "node:path/posix";
 import { setImmediate } from "node:timers/promises";
-import { apiReference } from "./api-reference.ts";
+import { adminApiReference, apiReference } from "./api-reference.ts";
 import { renderMarkdown, type RenderedPage } from "./markdown.ts";
 
 export interface DocumentationPage {
   /** `/docs/reference/jobs`. */
   readonly path: string;
-  /** `docs/reference/jobs.md`. For pages of the API reference: `openapi.json`. */
+  /** `docs/reference/jobs.md`. For pages of an API reference: `openapi.json` or `openapi-admin.json`. */
   readonly file: string;
   readonly title: string;
   readonly markdown: string;
@@ -37,10 +37,11 @@ const FOLDERS = ["docs", GUIDES, "docs/reference", "docs/decisions"] as const;
 const NOT_SEARCHED = new Set(["docs/reference/coverage.md"]);
 const INDEX = "docs/index.md";
 const OPENAPI = "openapi.json";
+const ADMIN_OPENAPI = "openapi-admin.json";
 /** For those who edit the file, not for its readers. */
 const GENERATED_NOTE = /^Generated from .*; do not edit\.\n\n/mu;
 
-/** `root` is the directory that contains `docs/` and `openapi.json`. */
+/** `root` is the directory that contains `docs/` and both OpenAPI documents. */
 export function createDocumentation(root: string): Documentation {
   let listed: Promise<readonly DocumentationPage[]> | undefined;
   const rendered = new Map<string, RenderedPage>();
@@ -65,10 +66,14 @@ export function createDocumentation(root: string): Documentation {
     render,
     searchSections: async () => {
       const all: SearchSection[] = [];
+      const operations = new Set<string>();
       for (const { path, file } of await list()) {
         if (NOT_SEARCHED.has(file)) continue;
         const page = await render(path);
         for (const { id, text, content } of page?.sections ?? []) {
+          // Most operations exist for a workspace and for the operator, in the same words. The first is found, and its page says who may call it.
+          if (file === ADMIN_OPENAPI && operations.has(text)) continue;
+          if (file === OPENAPI) operations.add(text);
           all.push({ id: `${path}#${id}`, page: page?.title ?? "", heading: text, content });
         }
         // A page takes milliseconds. Requests of other clients run in between.
@@ -86,10 +91,11 @@ async function readPages(root: string): Promise<readonly DocumentationPage[]> {
   };
   const index = await readFile(join(root, INDEX), "utf8").catch(() => "");
   const written = await Promise.all(FOLDERS.map((folder) => listFiles(root, folder, index)));
-  const document: unknown = JSON.parse(await readFile(join(root, OPENAPI), "utf8"));
+  const document = async (file: string): Promise<unknown> => JSON.parse(await readFile(join(root, file), "utf8"));
   return [
     ...(await Promise.all(written.flat().map(read))),
-    ...apiReference(document).map((page) => ({ ...page, file: OPENAPI })),
+    ...apiReference(await document(OPENAPI)).map((page) => ({ ...page, file: OPENAPI })),
+    ...adminApiReference(await document(ADMIN_OPENAPI)).map((page) => ({ ...page, file: ADMIN_OPENAPI })),
   ];
 }
 
