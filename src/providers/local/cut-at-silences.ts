@@ -23,12 +23,14 @@ export interface CutRules {
   readonly cutAfterSeconds: number;
   /** The shortest silence that counts as a pause. */
   readonly pauseSeconds: number;
+  /** A pause is searched for each time that so much more audio has arrived, in whatever chunks, so that the same audio is always cut at the same places. */
+  readonly stepSeconds: number;
 }
 
 /** Recordings: long pieces, because each decode has a fixed cost. Shorter than 60 s, because the memory of some models grows with the square of the length. */
-export const RECORDING_CUTS: CutRules = { maxSeconds: 30, cutAfterSeconds: 20, pauseSeconds: 0.4 };
+export const RECORDING_CUTS: CutRules = { maxSeconds: 30, cutAfterSeconds: 20, pauseSeconds: 0.4, stepSeconds: 1 };
 /** Live audio, and models without times of words: each piece is an utterance. */
-export const UTTERANCE_CUTS: CutRules = { maxSeconds: 20, cutAfterSeconds: 0.5, pauseSeconds: 0.5 };
+export const UTTERANCE_CUTS: CutRules = { maxSeconds: 20, cutAfterSeconds: 0.5, pauseSeconds: 0.5, stepSeconds: 0.1 };
 
 export const FRAME_SECONDS = 0.02;
 /** Quieter than this is always silence. */
@@ -67,12 +69,13 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
   const leastFrames = Number.isFinite(rules.cutAfterSeconds) ? framesIn(rules.cutAfterSeconds) : maxFrames;
   const pauseFrames = framesIn(rules.pauseSeconds);
   const speechlessFrames = framesIn(SPEECHLESS_SECONDS);
+  const stepFrames = framesIn(rules.stepSeconds);
   let buffer = new Int16Array(frame * 1024);
   let filled = 0;
   /** Level of each whole frame in the buffer. */
   let levels: number[] = [];
   let startSample = 0;
-  /** Frames before this one contain no cut. */
+  /** Frames before this one contain no cut. Whole steps. */
   let searched = 0;
 
   function add(samples: Int16Array): void {
@@ -103,18 +106,28 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
   }
 
   function next(): Piece | null {
+    while (searched < maxFrames) {
+      const to = Math.min(searched + stepFrames, maxFrames);
+      if (levels.length < to) return null;
+      const end = endOfPause(to);
+      if (end !== null) return take((end - Math.floor(pauseFrames / 2)) * frame);
+      searched = to;
+    }
+    return take(quietestCut(levels, maxFrames, framesIn(WINDOW_SECONDS)) * frame);
+  }
+
+  /** The end of the first pause that ends in this step, by what has arrived up to its end. */
+  function endOfPause(to: number): number | null {
     // A pause that is not over yet may be decided in its middle: what follows it belongs to the next piece.
     const first = Math.max(searched, leastFrames, pauseFrames);
-    if (levels.length < first) return null;
-    const threshold = pauseLevel(levels);
-    for (let end = first; end <= Math.min(levels.length, maxFrames); end++) {
+    if (to < first) return null;
+    const threshold = pauseLevel(levels.slice(0, to));
+    for (let end = first; end <= to; end++) {
       if (!isPause(levels, end - pauseFrames, end, threshold)) continue;
       if (end < speechlessFrames && !holdsSpeech(levels, end - pauseFrames, threshold)) continue;
-      return take((end - Math.floor(pauseFrames / 2)) * frame);
+      return end;
     }
-    searched = Math.min(levels.length, maxFrames);
-    if (levels.length < maxFrames) return null;
-    return take(quietestCut(levels, maxFrames, framesIn(WINDOW_SECONDS)) * frame);
+    return null;
   }
 
   return { add, next, rest: () => (filled === 0 ? null : take(filled)) };
@@ -144,7 +157,8 @@ function levelOf(samples: Int16Array, from: number, to: number): number {
 /** The level up to which a frame of this piece counts as pause. */
 function pauseLevel(levels: readonly number[]): number {
   if (levels.length === 0) return SILENCE_DB;
-  const sorted = levels.toSorted((one, other) => one - other);
+  // Sorts four times as fast as an array of numbers.
+  const sorted = Float64Array.from(levels).sort();
   const floor = sorted[Math.floor(sorted.length * 0.05)] ?? SILENCE_DB;
   const loud = sorted[Math.floor(sorted.length * 0.9)] ?? SILENCE_DB;
   return Math.max(SILENCE_DB, floor + Math.max(LEAST_ABOVE_FLOOR_DB, PAUSE_SHARE * (loud - floor)));
