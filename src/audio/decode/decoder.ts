@@ -8,8 +8,7 @@ import { createFfmpegThread } from "./ffmpeg-thread.ts";
 import { decodeMpeg, isSpeechMpeg, MPEG_CODECS } from "./mpeg.ts";
 import { createMpegThreads } from "./mpeg-threads.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
-import { isSpeechWav } from "./plain-samples.ts";
-import { decodeWav, WAV_CODECS } from "./wav.ts";
+import { decodeWav, isSpeechWav, WAV_CODECS } from "./wav.ts";
 
 export interface Decoder {
   readonly name: "ffmpeg" | "built-in";

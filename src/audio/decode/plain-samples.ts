@@ -3,8 +3,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { OpenBytes } from "../../lib/open-bytes.ts";
 import { toleratedSeconds } from "./decoded-recording.ts";
-import { type DecodableAudio, type EncodedAudio, SPEECH_RATE, Undecodable } from "./pcm.ts";
-import { findPlainSound } from "./wav.ts";
+import { type EncodedAudio, SPEECH_RATE, Undecodable } from "./pcm.ts";
+import { findPlainSound, isSpeechWav } from "./wav.ts";
 
 export interface PlainSamples {
   readonly sizeBytes: number;
@@ -28,11 +28,6 @@ export async function openPlainSamples(
     throw new Undecodable("shorter_than_measured");
   const sizeBytes = frames * BYTES_PER_SAMPLE;
   return { sizeBytes, open: (pieces) => bytesBetween(audio.open(pieces), offset, sizeBytes) };
-}
-
-/** Has the wanted samples already. Starting ffmpeg for them takes some 70 ms of a processor, reading them below 1 ms. */
-export function isSpeechWav({ format, codec, sampleRate }: DecodableAudio): boolean {
-  return format === "wav" && codec === "pcm" && sampleRate === SPEECH_RATE;
 }
 
 async function* bytesBetween(
