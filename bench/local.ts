@@ -1,6 +1,6 @@
 // `npm run bench -- local`: models on this machine through the gateway, compared with the engine called directly, in turns, so that a busy machine slows both.
 // The difference is the latency that the gateway adds.
-import { fork, spawn } from "node:child_process";
+import { fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { demonstrationDirectory, readDemonstration } from "../src/providers/loca
 import type { EngineConfig } from "../src/providers/local/engine/engine-config.ts";
 import { engineConfigOf } from "../src/providers/local/engine/engine-config-of.ts";
 import { askHttp } from "../test/faults/ask-http.ts";
-import { joinSamples, readHumanSpeech, realModels } from "../test/harness/human-speech.ts";
+import { type HumanRecording, joinSamples, readHumanSpeech, realModels } from "../test/harness/human-speech.ts";
 import { installCopy, RATE, wavOf, WORDS, wordsModel } from "../test/harness/local-model.ts";
 import { countWordErrors, sumWordErrors, type WordErrors, wordErrorRate } from "../test/harness/word-errors.ts";
 import { cpuMsOf, memoryOf } from "./cost.ts";
@@ -48,8 +48,8 @@ interface Sample {
   readonly what: string;
   readonly seconds: number;
   readonly samples: Int16Array;
-  /** An encoded file, which ffmpeg decodes on both ways. Null: samples at the rate of the engine. */
-  readonly encoded: Uint8Array | null;
+  /** An encoded file, and what decodes it on both ways. Null: samples at the rate of the engine. */
+  readonly encoded: { readonly file: Uint8Array; readonly by: "ffmpeg" | "mpg123" } | null;
   readonly form: ReturnType<typeof formAround>;
 }
 
@@ -132,7 +132,9 @@ async function measureModel({ model, config, gateway, index }: Contest, options:
     let loadedBytes = 0;
     for (const { what, seconds, samples, form, encoded } of recordings) {
       const pieces = await piecesOf(samples, model.spec.features.words);
-      const askDirect = async () => (await ffmpegMs(encoded)) + (await direct.decode(pieces));
+      const mpeg = encoded?.by === "mpg123" ? encoded.file : null;
+      const ffmpegFile = encoded?.by === "ffmpeg" ? encoded.file : null;
+      const askDirect = async () => (await ffmpegMs(ffmpegFile)) + (await direct.decode({ pieces, mpeg }));
       const pairs: (readonly [direct: number, gateway: number])[] = [];
       let cpuBeganMs = 0;
       for (let turn = -WARM_UP_ROUNDS; turn < options.rounds; turn += 1) {
@@ -163,7 +165,7 @@ async function measureModel({ model, config, gateway, index }: Contest, options:
 
 const FFMPEG = findFfmpeg(process.env["PATH"]);
 
-/** Speech of people: a sentence, two and a half, more than one piece, and a compressed file. */
+/** Speech of people: a sentence, two and a half, more than one piece, and compressed files. */
 async function recordingsOf(): Promise<readonly Sample[]> {
   const { recordings } = await readHumanSpeech();
   const speech = joinSamples(recordings.map(({ samples }) => samples));
@@ -172,14 +174,37 @@ async function recordingsOf(): Promise<readonly Sample[]> {
     const samples = joinSamples(Array.from({ length: repeats }, () => speech)).slice(0, seconds * RATE);
     return { what: "WAV", seconds, samples, encoded: null, form: formAround(wavOf(samples)) };
   });
-  const encoded = recordings.filter(({ name }) => FFMPEG !== null && name.endsWith(".mp3"));
-  return [
-    ...plain,
-    ...encoded.map(({ file, samples }): Sample => {
-      const seconds = round(samples.length / RATE, 1);
-      return { what: "MP3, both by ffmpeg", seconds, samples, encoded: file, form: formAround(Buffer.from(file)) };
-    }),
-  ];
+  return [...plain, ...recordings.filter(({ name }) => name.endsWith(".mp3")).flatMap(encodedSamples)];
+}
+
+/** At 16 kHz, as it is, and at 44.1 kHz, which only ffmpeg resamples. */
+function encodedSamples({ file, samples }: HumanRecording): readonly Sample[] {
+  const seconds = round(samples.length / RATE, 1);
+  const form = (bytes: Uint8Array) => formAround(Buffer.from(bytes));
+  const own: Sample = {
+    what: "MP3 at 16 kHz, both by mpg123",
+    seconds,
+    samples,
+    encoded: { file, by: "mpg123" },
+    form: form(file),
+  };
+  const music = FFMPEG === null ? null : resampledMp3(FFMPEG, file);
+  if (music === null) return [own];
+  const byFfmpeg: Sample = {
+    what: "MP3 at 44.1 kHz, both by ffmpeg",
+    seconds,
+    samples,
+    encoded: { file: music, by: "ffmpeg" },
+    form: form(music),
+  };
+  return [own, byFfmpeg];
+}
+
+/** Null: this ffmpeg has no encoder of MP3. */
+function resampledMp3(ffmpeg: string, file: Uint8Array): Uint8Array | null {
+  const args = ["-loglevel", "quiet", "-f", "mp3", "-i", "pipe:0", "-ar", "44100", "-f", "mp3", "pipe:1"];
+  const { status, stdout } = spawnSync(ffmpeg, args, { input: file, timeout: 60_000, maxBuffer: 16 * 1_048_576 });
+  return status === 0 ? stdout : null;
 }
 
 /** The time that a program takes which calls ffmpeg itself. */
@@ -193,7 +218,7 @@ async function ffmpegMs(encoded: Uint8Array | null): Promise<number> {
   return performance.now() - beganMs;
 }
 
-async function piecesOf(samples: Int16Array, hasWords: boolean): Promise<DirectOrder> {
+async function piecesOf(samples: Int16Array, hasWords: boolean): Promise<DirectOrder["pieces"]> {
   async function* chunks() {
     yield { samples, sampleRate: RATE };
   }
@@ -235,7 +260,7 @@ async function errorsOf(ask: (form: Sample["form"]) => Promise<Answered>): Promi
 }
 
 interface Direct extends AsyncDisposable {
-  decode(pieces: DirectOrder): Promise<number>;
+  decode(order: DirectOrder): Promise<number>;
 }
 
 async function openDirect(config: EngineConfig): Promise<Direct> {
@@ -249,9 +274,9 @@ async function openDirect(config: EngineConfig): Promise<Direct> {
   child.once("exit", () => answer.reject(new Error("the process that calls the engine has ended")));
   await answer.promise;
   return {
-    decode: async (pieces) => {
+    decode: async ({ pieces, mpeg }) => {
       answer = Promise.withResolvers();
-      child.send([...pieces]);
+      child.send({ pieces: [...pieces], mpeg });
       return ((await answer.promise) as DirectAnswer).tookMs;
     },
     [Symbol.asyncDispose]: async () => {
@@ -265,7 +290,7 @@ async function openDirect(config: EngineConfig): Promise<Direct> {
 async function coldStart(config: EngineConfig, { samples }: Sample): Promise<number> {
   const beganMs = performance.now();
   await using direct = await openDirect(config);
-  await direct.decode([samples]);
+  await direct.decode({ pieces: [samples], mpeg: null });
   return performance.now() - beganMs;
 }
 

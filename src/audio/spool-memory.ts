@@ -1,12 +1,21 @@
 // A memory pool for uploads: blocks are reused by later uploads [measuring.spool-isolation]. Allocating a mebibyte per request would cost more than all other
 // work on it: V8 counts external memory and runs a full garbage collection after 64 of them.
+import { freeBuffer } from "../lib/free-buffer.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
+/** Room for the header of a container around whole mebibytes of audio. */
+const HEADER_BYTES = 65_536;
+const MEBIBYTE = 1_048_576;
 const SMALL_BYTES = 65_536;
+/** Most recordings of a command or a sentence fit the first, and a minute of WAV at 16 kHz the third. */
+const BLOCK_BYTES = [SMALL_BYTES, ...[1, 2, 4].map((count) => count * MEBIBYTE + HEADER_BYTES)] as const;
+/** Larger blocks take half of the shared memory at most, so that a few long recordings do not send all short ones to files. */
+const LARGE_BYTES = MEBIBYTE + HEADER_BYTES;
 /** A chunk on its way to a socket passes three loops, each of which creates garbage, so chunks are large. */
 const READ_BYTES = 262_144;
-/** Idle blocks of each size that are kept. More are freed. */
-const MOST_IDLE = 48;
+
+/** Of one upload. */
+export const LARGEST_BLOCK_BYTES = 4 * MEBIBYTE + HEADER_BYTES;
 
 export interface BlockPool {
   /** A block of at least that size with undefined content. Null: the shared memory of all uploads is used up. */
@@ -15,22 +24,45 @@ export interface BlockPool {
   give(block: Buffer): void;
 }
 
-/** Blocks of two sizes, because most recordings of a command or a sentence fit the small one. */
+/** Idle blocks count to the shared memory, too: those of other sizes are freed when a new one is allocated. */
 export function createBlockPool(options: { readonly largestBytes: number; readonly sharedBytes: number }): BlockPool {
-  const sizes = [Math.min(SMALL_BYTES, options.largestBytes), options.largestBytes];
+  const { largestBytes, sharedBytes } = options;
+  const sizes = [...BLOCK_BYTES.filter((size) => size < largestBytes), largestBytes];
   const idle = new Map<number, Buffer[]>(sizes.map((size) => [size, []]));
   let takenBytes = 0;
+  let largeBytes = 0;
+  let idleBytes = 0;
+
+  function count(size: number, sign: 1 | -1): void {
+    takenBytes += sign * size;
+    if (size > LARGE_BYTES) largeBytes += sign * size;
+  }
+
+  function free(neededBytes: number): void {
+    for (const blocks of [...idle.values()].toReversed())
+      while (takenBytes + idleBytes + neededBytes > sharedBytes) {
+        const block = blocks.pop();
+        if (block === undefined) break;
+        idleBytes -= block.length;
+        freeBuffer(block);
+      }
+  }
+
   return {
     take(sizeBytes) {
       const size = sizes.find((each) => each >= sizeBytes);
-      if (size === undefined || takenBytes + size > options.sharedBytes) return null;
-      takenBytes += size;
-      return idle.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
+      if (size === undefined || takenBytes + size > sharedBytes) return null;
+      if (size > LARGE_BYTES && largeBytes + size > sharedBytes / 2) return null;
+      const reused = idle.get(size)?.pop();
+      if (reused === undefined) free(size);
+      else idleBytes -= size;
+      count(size, 1);
+      return reused ?? Buffer.allocUnsafeSlow(size);
     },
     give(block) {
-      takenBytes -= block.length;
-      const idleBlocks = idle.get(block.length);
-      if (idleBlocks !== undefined && idleBlocks.length < MOST_IDLE) idleBlocks.push(block);
+      count(block.length, -1);
+      idle.get(block.length)?.push(block);
+      idleBytes += block.length;
     },
   };
 }
@@ -45,14 +77,16 @@ export interface SpoolMemory {
   letGo(): void;
 }
 
-export function createSpoolMemory(pool: BlockPool): SpoolMemory {
+/** `leastBytes`: the declared minimum size, so that its block grows only once. */
+export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory {
   let block: Buffer | null = null;
   let usedBytes = 0;
 
   const bytes = (): Buffer => block?.subarray(0, usedBytes) ?? Buffer.alloc(0);
 
   function grow(neededBytes: number): boolean {
-    const larger = pool.take(neededBytes);
+    // Not before as much was received as fits a small block: a declaration alone takes no memory from others.
+    const larger = pool.take(neededBytes <= SMALL_BYTES ? neededBytes : Math.max(neededBytes, leastBytes));
     if (larger === null) return false;
     if (block !== null) {
       larger.set(bytes());

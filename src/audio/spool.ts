@@ -1,4 +1,4 @@
-// Stores uploaded audio for the duration of a request [measuring.spool-memory]: in memory up to 1 MiB while there is room, otherwise in a private file, hashed
+// Stores uploaded audio for the duration of a request [measuring.spool-memory]: in memory up to 4 MiB while there is room, otherwise in a private file, hashed
 // on the way. The audio is deleted with the request [measuring.spool-cleanup].
 import { createHash, type Hash, webcrypto } from "node:crypto";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
-import { type BlockPool, createBlockPool, createSpoolMemory } from "./spool-memory.ts";
+import { type BlockPool, createBlockPool, createSpoolMemory, LARGEST_BLOCK_BYTES } from "./spool-memory.ts";
 import { audioTooLarge } from "./audio-too-large.ts";
 
 export interface SpooledAudio {
@@ -44,9 +44,7 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-/** A mebibyte of audio and the header of its container: a file would cost more than all other work (docs/decisions/0006-memory-of-uploads.md). */
-const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
-/** For all uploads together: beyond it even small ones go to a file. */
+/** For all uploads together: beyond it even small ones go to a file (docs/decisions/0006-memory-of-uploads.md). */
 const SHARED_MEMORY_BYTES = 48 * 1_048_576;
 
 export async function openSpool(options: {
@@ -56,7 +54,7 @@ export async function openSpool(options: {
 }): Promise<Spool> {
   await makeDirectory(options.directory);
   await removeLeftovers(options.directory);
-  const memoryLimitBytes = options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES;
+  const memoryLimitBytes = options.memoryLimitBytes ?? LARGEST_BLOCK_BYTES;
   const pool = createBlockPool({ largestBytes: memoryLimitBytes, sharedBytes: SHARED_MEMORY_BYTES });
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;
@@ -102,8 +100,9 @@ interface WriterOptions extends BeginOptions {
 }
 
 function beginWriting(options: WriterOptions): SpoolWriter {
-  const memory = createSpoolMemory(options.pool);
-  const isForFile = (options.leastBytes ?? 0) > options.memoryLimitBytes;
+  const { leastBytes = 0 } = options;
+  const memory = createSpoolMemory(options.pool, leastBytes);
+  const isForFile = leastBytes > options.memoryLimitBytes;
   let file: { readonly content: SpoolFile; readonly hash: Hash | null } | null = null;
   let sizeBytes = 0;
   let hasEnded = false;

@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { Configuration } from "../config/configuration.ts";
 import { packageRoot } from "../cli/package-root.ts";
+import { createInstalledReader } from "../local-models/installed-reader.ts";
 import { MANIFEST } from "../local-models/manifest.ts";
-import { listInstalled } from "../local-models/model-store.ts";
 import { DEMONSTRATION, demonstrationDirectory, readDemonstration } from "../providers/local/demonstration.ts";
 import { isEngineInstalled } from "../providers/local/engine/engine-installed.ts";
 import { createRecognisers, type Recognisers } from "../providers/local/recognisers.ts";
@@ -13,12 +13,13 @@ export function openRecognisers(configuration: Configuration, logger: Logger): R
   const { threads, idleSeconds, maxQueueSeconds, maxMemoryBytes } = configuration.local;
   const { dir } = configuration.models;
   const hasEngine = isEngineInstalled();
+  const readInstalled = createInstalledReader(dir, MANIFEST);
+  // Part of the package, which does not change while it runs.
+  const readingBundled = readDemonstration(demonstrationDirectory(packageRoot()));
+  readingBundled.catch(() => undefined);
   return createRecognisers({
     installed: async () => {
-      const [pulled, bundled] = await Promise.all([
-        listInstalled(dir, MANIFEST),
-        readDemonstration(demonstrationDirectory(packageRoot())),
-      ]);
+      const [pulled, bundled] = await Promise.all([readInstalled(), readingBundled]);
       return [...pulled.filter(({ name }) => name !== DEMONSTRATION), ...(bundled === null ? [] : [bundled])];
     },
     isEngineInstalled: () => hasEngine,

@@ -74,3 +74,64 @@ test("measuring.spool-memory: no room, of its own or of all uploads together: re
   );
   assert((await readAll(memory)).equals(Buffer.alloc(SMALL - 10, 1)), "nothing of it was taken");
 });
+
+const MEBIBYTE = 1_048_576;
+const LARGE = 4 * MEBIBYTE + SMALL;
+
+function takeAll(pool: BlockPool, sizeBytes: number): Buffer[] {
+  const blocks: Buffer[] = [];
+  for (let block = pool.take(sizeBytes); block !== null; block = pool.take(sizeBytes)) blocks.push(block);
+  return blocks;
+}
+
+test("measuring.spool-memory: a block fits its upload, and uploads above 1 MiB take half of the memory of all at most", () => {
+  const pool = createBlockPool({ largestBytes: LARGE, sharedBytes: 48 * MEBIBYTE });
+  for (const [sizeBytes, expected] of [
+    [1, SMALL],
+    [SMALL + 1, MEBIBYTE + SMALL],
+    [1_920_044, 2 * MEBIBYTE + SMALL],
+    [3 * MEBIBYTE, LARGE],
+  ] as const) {
+    const block = pool.take(sizeBytes);
+    assert.ok(block !== null);
+    assert.equal(block.length, expected);
+    pool.give(block);
+  }
+  assert.equal(pool.take(LARGE + 1), null);
+  assert.equal(takeAll(pool, LARGE).length, 5);
+  assert.equal(takeAll(pool, 2 * MEBIBYTE).length, 1);
+  assert.equal(takeAll(pool, MEBIBYTE).length, 24, "short recordings have the other half");
+});
+
+test("measuring.spool-memory: idle blocks count to the memory of all uploads, so that those of another size are freed for new ones", () => {
+  const pool = createBlockPool({ largestBytes: LARGE, sharedBytes: 2 * LARGE });
+  const large = pool.take(LARGE);
+  assert.ok(large !== null);
+  pool.give(large);
+  const small = takeAll(pool, 1);
+  assert.equal(small.length, Math.floor((2 * LARGE) / SMALL));
+  assert.ok(large.buffer instanceof ArrayBuffer && large.buffer.detached);
+  for (const block of small) pool.give(block);
+  const again = pool.take(LARGE);
+  assert.equal(again?.length, LARGE);
+  assert.equal(small.filter(({ buffer }) => buffer instanceof ArrayBuffer && buffer.detached).length, LARGE / SMALL);
+});
+
+test("measuring.spool-memory: an upload takes the block of its declared size when it has sent more than fits the smallest", () => {
+  const sizes: number[] = [];
+  const whole = createBlockPool({ largestBytes: LARGE, sharedBytes: 48 * MEBIBYTE });
+  const pool: BlockPool = {
+    take: (sizeBytes) => {
+      const block = whole.take(sizeBytes);
+      sizes.push(block?.length ?? 0);
+      return block;
+    },
+    give: (block) => whole.give(block),
+  };
+  const memory = createSpoolMemory(pool, 2 * MEBIBYTE);
+  assert(memory.add(Buffer.alloc(10, 1)));
+  assert.deepEqual(sizes, [SMALL], "a declaration alone takes no memory from others");
+  for (let at = 0; at < 32; at += 1) assert(memory.add(Buffer.alloc(SMALL, 2)));
+  assert.deepEqual(sizes, [SMALL, 2 * MEBIBYTE + SMALL]);
+  assert.equal(memory.bytes().length, 10 + 32 * SMALL);
+});

@@ -45,7 +45,7 @@ async function readAll(spooled: SpooledAudio): Promise<Buffer> {
 
 test("measuring.spool-exact: read in passing, the pieces are the same and are in one memory; else each is the reader's to keep", async (t) => {
   const spool = await openSpool({ directory: await directoryOf(t) });
-  for (const size of [700_000, 1_500_000]) {
+  for (const size of [700_000, 5_000_000]) {
     const bytes = randomBytes(size);
     const spooled = await keep(spool, bytes, 65_536);
     const seen: Buffer[] = [];

@@ -33,10 +33,11 @@ export async function decodeRecording(
 ): Promise<DecodedRecording> {
   const pcm = decoder.decode(audio, wish);
   const { sampleRate, channels } = pcm;
-  const tolerated = Math.max(TOLERATED_SECONDS, audio.durationSeconds * TOLERATED_SHARE);
+  const tolerated = toleratedSeconds(audio);
   const frameBytes = channels * BYTES_PER_SAMPLE;
   const maxBytes = Math.ceil((audio.durationSeconds + tolerated) * sampleRate) * frameBytes;
-  const writer = spool.begin({ maxBytes: maxBytes + frameBytes * sampleRate, param: "audio" });
+  const leastBytes = Math.floor(Math.max(0, audio.durationSeconds - tolerated) * sampleRate) * frameBytes;
+  const writer = spool.begin({ maxBytes: maxBytes + frameBytes * sampleRate, param: "audio", leastBytes });
   const meter = levelMeter(pcm);
   try {
     let bytes = 0;
@@ -72,6 +73,10 @@ export async function decodeRecording(
     await writer.abort();
     throw error;
   }
+}
+
+export function toleratedSeconds({ durationSeconds }: Pick<EncodedAudio, "durationSeconds">): number {
+  return Math.max(TOLERATED_SECONDS, durationSeconds * TOLERATED_SHARE);
 }
 
 /** Samples are in the machine's byte order, which is little-endian already on all but two of Node's platforms. */

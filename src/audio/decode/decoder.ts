@@ -5,9 +5,10 @@ import type { AudioFormat } from "../../contract/transcription/audio-formats.ts"
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
 import { createFfmpegThread } from "./ffmpeg-thread.ts";
-import { decodeMpeg, MPEG_CODECS } from "./mpeg.ts";
+import { decodeMpeg, isSpeechMpeg, MPEG_CODECS } from "./mpeg.ts";
+import { createMpegThreads } from "./mpeg-threads.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
-import { decodeWav, WAV_CODECS } from "./wav.ts";
+import { decodeWav, isSpeechWav, WAV_CODECS } from "./wav.ts";
 
 export interface Decoder {
   readonly name: "ffmpeg" | "built-in";
@@ -36,6 +37,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   const total = Math.max(1, Math.floor(availableParallelism() / 2));
   const places = createKeyedSemaphore({ total, perKind: total });
   const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.run("decode", signal, work, owner);
+  const threads = createMpegThreads();
   if (ffmpeg !== null) {
     const thread = createFfmpegThread();
     return {
@@ -47,6 +49,10 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
         const count = channels === "mono" ? 1 : audio.channels;
         if (isSpeechWav(audio) && count === audio.channels)
           return { sampleRate: SPEECH_RATE, channels: count, chunks: decodeWav(audio, { isMono: false, signal }) };
+        if (isSpeechMpeg(audio)) {
+          const isMono = channels === "mono";
+          return { sampleRate: SPEECH_RATE, channels: count, chunks: decodeMpeg(audio, { threads, isMono, signal }) };
+        }
         const chunks = decodeByFfmpeg({
           thread,
           program: ffmpeg,
@@ -68,16 +74,12 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
     decode: (audio, { channels, signal }) => {
       const sampleRate = readableRate(audio);
       if (sampleRate === null) throw new Undecodable("no_decoder");
-      const decodeOwn = audio.format === "wav" ? decodeWav : decodeMpeg;
-      const chunks = decodeOwn(audio, { isMono: channels === "mono", signal });
+      const isMono = channels === "mono";
+      const chunks =
+        audio.format === "wav" ? decodeWav(audio, { isMono, signal }) : decodeMpeg(audio, { threads, isMono, signal });
       return { sampleRate, channels: channels === "mono" ? 1 : audio.channels, chunks };
     },
   };
-}
-
-/** Has the wanted samples already. Starting ffmpeg for them takes some 70 ms of a processor, reading them below 1 ms [measuring.decoder-direct]. */
-function isSpeechWav({ format, codec, sampleRate }: DecodableAudio): boolean {
-  return format === "wav" && codec === "pcm" && sampleRate === SPEECH_RATE;
 }
 
 function readableRate({ format, codec, sampleRate }: DecodableAudio): number | null {

@@ -38,7 +38,7 @@ export async function* decodeByFfmpeg(call: FfmpegCall): AsyncGenerator<Int16Arr
   // A file instead of a pipe, because the index of an MP4 can be at its end.
   const file = createSpoolFile(join(call.directory, spoolFileName()));
   try {
-    for await (const chunk of audio.open()) {
+    for await (const chunk of audio.open("passing")) {
       signal.throwIfAborted();
       await file.write(chunk);
     }

@@ -1,5 +1,5 @@
-// The worker thread of mpeg.ts: decodes pieces of one recording, in order, and answers each with the samples that are complete.
-import { parentPort, workerData } from "node:worker_threads";
+// The worker thread of mpeg-threads.ts: decodes pieces of one recording after the other, in order, and answers each with the samples that are complete.
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { type MPEGDecodedAudio, MPEGDecoder } from "mpg123-decoder";
 
 export interface MpegJob {
@@ -9,25 +9,49 @@ export interface MpegJob {
   readonly isMono: boolean;
 }
 
+/** `begin` creates a decoder with memory of its own, so that nothing of a recording is there for the next. */
+export type MpegOrder =
+  | { readonly begin: MpegJob }
+  | { readonly piece: Uint8Array<ArrayBuffer> }
+  | { readonly end: true };
+
 export interface MpegAnswer {
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
-async function work({ channels, sampleRate, isMono }: MpegJob): Promise<void> {
-  const port = parentPort;
-  if (port === null) throw new Error("this is a worker thread's file");
+interface Recording {
+  readonly job: MpegJob;
+  readonly decoder: Promise<MPEGDecoder>;
+}
+
+function work(port: MessagePort): void {
+  let recording: Recording | null = null;
+  // The library writes a line for each damaged frame. A reader of this thread's stderr would keep the process alive while the thread is idle.
+  process.stderr.write = () => true;
+  port.on("message", (order: MpegOrder) => {
+    if ("begin" in order) recording = { job: order.begin, decoder: createDecoder() };
+    else if ("end" in order) recording = null;
+    else if (recording !== null) void decode(port, recording, order.piece);
+  });
+}
+
+async function createDecoder(): Promise<MPEGDecoder> {
   const decoder = new MPEGDecoder();
   await decoder.ready;
-  port.on("message", (piece: Uint8Array) => {
-    const parts: Int16Array[] = [];
-    for (let at = 0; at < piece.byteLength; at += STEP_BYTES) {
-      const decoded = decoder.decode(piece.subarray(at, at + STEP_BYTES));
-      // Noise can look like a frame of another rate. Damaged parts are skipped, and the length of the whole is compared with the measured one.
-      if (decoded.sampleRate === sampleRate) parts.push(toSamples(decoded, channels, isMono));
-    }
-    const samples = joined(parts);
-    port.postMessage({ samples } satisfies MpegAnswer, [samples.buffer]);
-  });
+  return decoder;
+}
+
+async function decode(port: MessagePort, { job, decoder }: Recording, piece: Uint8Array): Promise<void> {
+  const { channels, sampleRate, isMono } = job;
+  const ready = await decoder;
+  const parts: Int16Array[] = [];
+  for (let at = 0; at < piece.byteLength; at += STEP_BYTES) {
+    const decoded = ready.decode(piece.subarray(at, at + STEP_BYTES));
+    // Noise can look like a frame of another rate. Damaged parts are skipped, and the length of the whole is compared with the measured one.
+    if (decoded.sampleRate === sampleRate) parts.push(toSamples(decoded, channels, isMono));
+  }
+  const samples = joined(parts);
+  port.postMessage({ samples } satisfies MpegAnswer, [samples.buffer]);
 }
 
 /** A frame of 128 kbit/s has 417 bytes. */
@@ -66,4 +90,5 @@ function toInteger(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768)));
 }
 
-await work(workerData as MpegJob);
+if (parentPort === null) throw new Error("this is a worker thread's file");
+work(parentPort);

@@ -1,31 +1,36 @@
 // Decodes MPEG audio (mp3) without an external program: libmpg123 as WebAssembly, in a worker thread that gets the recording in small pieces
 // [measuring.decoder-mpeg] (docs/decisions/0051).
 import { setImmediate } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
-import { threadUrl } from "../../lib/thread-url.ts";
-import type { MpegAnswer, MpegJob } from "./mpeg-worker.ts";
-import { type EncodedAudio, Undecodable } from "./pcm.ts";
+import type { MpegThreads } from "./mpeg-threads.ts";
+import { type DecodableAudio, type EncodedAudio, SPEECH_RATE, Undecodable } from "./pcm.ts";
 
 /** Codec names of readers/mpeg-audio.ts. */
 export const MPEG_CODECS: ReadonlySet<string> = new Set(["mp1", "mp2", "mp3"]);
 
-const PIECE_BYTES = 8_192;
+const PIECE_BYTES = 16_384;
 const FRAMES_AT_ONCE = 16_384;
-/** A piece takes milliseconds. Without an answer for so long, the thread hangs. */
-const ANSWER_MS = 30_000;
-/** Of JavaScript objects. The decoder's own memory is some 10 MB and does not grow with the recording. */
-const MAX_HEAP_MB = 64;
+
+/** Has the sample rate of speech models. Starting ffmpeg takes ten times as long as decoding a sentence of it [measuring.decoder-direct]. */
+export function isSpeechMpeg({ format, codec, sampleRate }: DecodableAudio): boolean {
+  return format === "mp3" && codec !== undefined && MPEG_CODECS.has(codec) && sampleRate === SPEECH_RATE;
+}
+
+export interface MpegCall {
+  readonly threads: MpegThreads;
+  readonly isMono: boolean;
+  readonly signal: AbortSignal;
+}
 
 export async function* decodeMpeg(
   audio: EncodedAudio,
-  { isMono, signal }: { readonly isMono: boolean; readonly signal: AbortSignal },
+  { threads, isMono, signal }: MpegCall,
 ): AsyncGenerator<Int16Array> {
   const { sampleRate, channels } = audio;
   if (sampleRate === undefined) throw new Undecodable("no_decoder");
-  const thread = openThread({ sampleRate, channels, isMono }, signal);
+  const thread = threads.open({ sampleRate, channels, isMono }, signal);
   const samplesAtOnce = FRAMES_AT_ONCE * (isMono ? 1 : channels);
   try {
-    for await (const piece of pieces(withoutTags(audio.open()))) {
+    for await (const piece of pieces(withoutTags(audio.open("passing")))) {
       const samples = await thread.decode(piece);
       for (let at = 0; at < samples.length; at += samplesAtOnce) {
         // Yields to the event loop: answers that arrive fast would otherwise all be handled in one tick.
@@ -36,58 +41,6 @@ export async function* decodeMpeg(
   } finally {
     await thread.close();
   }
-}
-
-interface MpegThread {
-  /** Rejects with `Undecodable`, or with the signal's reason. */
-  decode(piece: Uint8Array<ArrayBuffer>): Promise<Int16Array>;
-  close(): Promise<void>;
-}
-
-function openThread(job: MpegJob, signal: AbortSignal): MpegThread {
-  const worker = new Worker(threadUrl(import.meta.url, "mpeg-worker"), {
-    workerData: job,
-    env: {},
-    execArgv: [],
-    // The library writes a line for each damaged frame.
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 16 },
-  });
-  worker.stderr.resume();
-  let answer = Promise.withResolvers<MpegAnswer>();
-  let failure: Undecodable | null = null;
-  const fail = (reason: string, cause?: unknown): void => {
-    failure ??= new Undecodable(reason, { cause });
-    answer.reject(failure);
-  };
-  worker.on("message", (message: MpegAnswer) => answer.resolve(message));
-  worker.on("error", (error) => fail("mpeg", error));
-  worker.on("exit", () => fail("mpeg"));
-  answer.promise.catch(() => undefined);
-  const stop = (): void => void worker.terminate();
-  signal.addEventListener("abort", stop, { once: true });
-  return {
-    decode: async (piece) => {
-      signal.throwIfAborted();
-      if (failure !== null) throw failure;
-      // A new promise for each piece: races with one that lives longer would keep all samples in memory.
-      answer = Promise.withResolvers();
-      const timer = setTimeout(() => fail("mpeg_timeout"), ANSWER_MS);
-      try {
-        worker.postMessage(piece, [piece.buffer]);
-        return (await answer.promise).samples;
-      } catch (error) {
-        signal.throwIfAborted();
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-    close: async () => {
-      signal.removeEventListener("abort", stop);
-      await worker.terminate();
-    },
-  };
 }
 
 /** Copies, because each is handed to the thread and a chunk may be reused. */

@@ -1,5 +1,6 @@
 // Types of decoding: a recording, the requested output, and its samples [measuring.decoder].
 import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
+import type { OpenBytes } from "../../lib/open-bytes.ts";
 
 /** A recording with its measured properties. */
 export interface DecodableAudio {
@@ -11,7 +12,7 @@ export interface DecodableAudio {
 }
 
 export interface EncodedAudio extends DecodableAudio {
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly open: OpenBytes;
 }
 
 export interface DecodeWish {

@@ -2,6 +2,8 @@
 // once and deleted with the run.
 import { type DecodedRecording, decodeRecording } from "../../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../../audio/decode/levels.ts";
+import { SPEECH_RATE } from "../../audio/decode/pcm.ts";
+import { openPlainSamples } from "../../audio/decode/plain-samples.ts";
 import { planCuts, type Span } from "../../audio/decode/plan-cuts.ts";
 import { MEDIA } from "../../audio/media-types.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
@@ -25,9 +27,13 @@ export interface Cutter {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+type CutterRun = Pick<CandidateRun, "audio" | "signal"> & {
+  readonly payer: Pick<CandidateRun["payer"], "workspaceId">;
+};
+
 export function createCutter(
   services: Pick<GatewayServices, "decoder" | "spool">,
-  { audio, signal, payer }: Pick<CandidateRun, "audio" | "signal" | "payer">,
+  { audio, signal, payer }: CutterRun,
 ): Cutter {
   const turn = { signal, owner: payer.workspaceId };
   const decoded = new Map<number, Promise<DecodedRecording>>();
@@ -66,9 +72,12 @@ export function createCutter(
       return Array.from({ length: channels }, (_, channel) => spans.map((span) => pieceOf(span, channel))).flat();
     },
     samples: async () => {
+      const mono = { ...audio, channels: 1, codec: "pcm" };
+      const plain = await openPlainSamples(audio, signal);
+      if (plain !== null) return { ...mono, sampleRate: SPEECH_RATE, samplesPerSecond: SPEECH_RATE, ...plain };
       const recording = await recordingOf({ channels: 1 });
       const { sampleRate } = recording;
-      return { ...audio, channels: 1, codec: "pcm", sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
+      return { ...mono, sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
     },
     [Symbol.asyncDispose]: async () => {
       for (const recording of await Promise.allSettled(decoded.values()))

@@ -23,12 +23,14 @@ export interface CutRules {
   readonly cutAfterSeconds: number;
   /** The shortest silence that counts as a pause. */
   readonly pauseSeconds: number;
+  /** A pause is searched for each time that so much more audio has arrived, in whatever chunks, so that the same audio is always cut at the same places. */
+  readonly stepSeconds: number;
 }
 
 /** Recordings: long pieces, because each decode has a fixed cost. Shorter than 60 s, because the memory of some models grows with the square of the length. */
-export const RECORDING_CUTS: CutRules = { maxSeconds: 30, cutAfterSeconds: 20, pauseSeconds: 0.4 };
+export const RECORDING_CUTS: CutRules = { maxSeconds: 30, cutAfterSeconds: 20, pauseSeconds: 0.4, stepSeconds: 1 };
 /** Live audio, and models without times of words: each piece is an utterance. */
-export const UTTERANCE_CUTS: CutRules = { maxSeconds: 20, cutAfterSeconds: 0.5, pauseSeconds: 0.5 };
+export const UTTERANCE_CUTS: CutRules = { maxSeconds: 20, cutAfterSeconds: 0.5, pauseSeconds: 0.5, stepSeconds: 0.1 };
 
 export const FRAME_SECONDS = 0.02;
 /** Quieter than this is always silence. */
@@ -42,10 +44,15 @@ const SPEECHLESS_SECONDS = 5;
 /** Without a pause, the quietest window of this length in the second half of the longest possible piece is the cut. */
 const WINDOW_SECONDS = 0.2;
 
-export async function* cutAtSilences(chunks: AsyncIterable<Samples>, rules: CutRules): AsyncGenerator<Piece> {
+/** `seconds`: the length of a recording, so that no memory is allocated in vain. Infinite: live audio. Each piece has memory of its own. */
+export async function* cutAtSilences(
+  chunks: AsyncIterable<Samples>,
+  rules: CutRules,
+  seconds = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Piece> {
   let cutter: Cutter | null = null;
   for await (const { samples, sampleRate } of chunks) {
-    cutter ??= createCutter(sampleRate, rules);
+    cutter ??= createCutter(sampleRate, rules, seconds);
     cutter.add(samples);
     for (let piece = cutter.next(); piece !== null; piece = cutter.next()) yield piece;
   }
@@ -60,27 +67,36 @@ interface Cutter {
   rest(): Piece | null;
 }
 
-function createCutter(sampleRate: number, rules: CutRules): Cutter {
+function createCutter(sampleRate: number, rules: CutRules, seconds: number): Cutter {
   const frame = Math.max(1, Math.round(sampleRate * FRAME_SECONDS));
   const framesIn = (seconds: number): number => Math.max(1, Math.floor(seconds / FRAME_SECONDS));
   const maxFrames = framesIn(rules.maxSeconds);
   const leastFrames = Number.isFinite(rules.cutAfterSeconds) ? framesIn(rules.cutAfterSeconds) : maxFrames;
   const pauseFrames = framesIn(rules.pauseSeconds);
   const speechlessFrames = framesIn(SPEECHLESS_SECONDS);
-  let buffer = new Int16Array(frame * 1024);
+  const stepFrames = framesIn(rules.stepSeconds);
+  let buffer = new Int16Array(0);
   let filled = 0;
+  /** Samples that are expected to follow. */
+  let remaining = Math.ceil(seconds * sampleRate);
   /** Level of each whole frame in the buffer. */
   let levels: number[] = [];
   let startSample = 0;
-  /** Frames before this one contain no cut. */
+  /** Frames before this one contain no cut. Whole steps. */
   let searched = 0;
 
+  /** Of a recording at once, for the rest of it or of the longest piece. */
+  function reserve(needed: number): void {
+    if (needed <= buffer.length) return;
+    const expected = Number.isFinite(remaining) ? needed + Math.min(remaining, maxFrames * frame) : needed * 2;
+    const larger = new Int16Array(expected);
+    larger.set(buffer.subarray(0, filled));
+    buffer = larger;
+  }
+
   function add(samples: Int16Array): void {
-    if (filled + samples.length > buffer.length) {
-      const larger = new Int16Array(Math.max(buffer.length * 2, filled + samples.length));
-      larger.set(buffer.subarray(0, filled));
-      buffer = larger;
-    }
+    remaining = Math.max(0, remaining - samples.length);
+    reserve(filled + samples.length);
     buffer.set(samples, filled);
     filled += samples.length;
     for (let at = levels.length * frame; at + frame <= filled; at += frame)
@@ -88,14 +104,18 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
   }
 
   function take(count: number): Piece {
-    const samples = buffer.slice(0, count);
+    const samples = buffer.subarray(0, count);
     const frames = Math.ceil(count / frame);
     const own = levels.slice(0, frames);
     const activity = { levels: own, pauseLevel: pauseLevel(own) };
     const isSilent = own.length > 0 && own.every((level) => level < SILENCE_DB);
     const startSeconds = startSample / sampleRate;
-    buffer.copyWithin(0, count, filled);
-    filled -= count;
+    const rest = buffer.subarray(count, filled);
+    buffer = new Int16Array(0);
+    filled = 0;
+    reserve(rest.length);
+    buffer.set(rest);
+    filled = rest.length;
     levels = levels.slice(frames);
     startSample += count;
     searched = 0;
@@ -103,18 +123,28 @@ function createCutter(sampleRate: number, rules: CutRules): Cutter {
   }
 
   function next(): Piece | null {
+    while (searched < maxFrames) {
+      const to = Math.min(searched + stepFrames, maxFrames);
+      if (levels.length < to) return null;
+      const end = endOfPause(to);
+      if (end !== null) return take((end - Math.floor(pauseFrames / 2)) * frame);
+      searched = to;
+    }
+    return take(quietestCut(levels, maxFrames, framesIn(WINDOW_SECONDS)) * frame);
+  }
+
+  /** The end of the first pause that ends in this step, by what has arrived up to its end. */
+  function endOfPause(to: number): number | null {
     // A pause that is not over yet may be decided in its middle: what follows it belongs to the next piece.
     const first = Math.max(searched, leastFrames, pauseFrames);
-    if (levels.length < first) return null;
-    const threshold = pauseLevel(levels);
-    for (let end = first; end <= Math.min(levels.length, maxFrames); end++) {
+    if (to < first) return null;
+    const threshold = pauseLevel(levels, to);
+    for (let end = first; end <= to; end++) {
       if (!isPause(levels, end - pauseFrames, end, threshold)) continue;
       if (end < speechlessFrames && !holdsSpeech(levels, end - pauseFrames, threshold)) continue;
-      return take((end - Math.floor(pauseFrames / 2)) * frame);
+      return end;
     }
-    searched = Math.min(levels.length, maxFrames);
-    if (levels.length < maxFrames) return null;
-    return take(quietestCut(levels, maxFrames, framesIn(WINDOW_SECONDS)) * frame);
+    return null;
   }
 
   return { add, next, rest: () => (filled === 0 ? null : take(filled)) };
@@ -141,10 +171,13 @@ function levelOf(samples: Int16Array, from: number, to: number): number {
   return meanSquare === 0 ? -100 : 10 * Math.log10(meanSquare);
 }
 
-/** The level up to which a frame of this piece counts as pause. */
-function pauseLevel(levels: readonly number[]): number {
-  if (levels.length === 0) return SILENCE_DB;
-  const sorted = levels.toSorted((one, other) => one - other);
+/** The level up to which a frame of this piece counts as pause, by its first frames. */
+function pauseLevel(levels: readonly number[], count = levels.length): number {
+  if (count === 0) return SILENCE_DB;
+  // Sorts four times as fast as an array of numbers.
+  const sorted = new Float64Array(count);
+  for (let at = 0; at < count; at++) sorted[at] = levels[at] ?? SILENCE_DB;
+  sorted.sort();
   const floor = sorted[Math.floor(sorted.length * 0.05)] ?? SILENCE_DB;
   const loud = sorted[Math.floor(sorted.length * 0.9)] ?? SILENCE_DB;
   return Math.max(SILENCE_DB, floor + Math.max(LEAST_ABOVE_FLOOR_DB, PAUSE_SHARE * (loud - floor)));

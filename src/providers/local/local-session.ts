@@ -42,6 +42,10 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
     throw error;
   });
   const dispatch = once(terms.onDispatch);
+  // Of pieces that still wait or are decoded when the session ends because another one failed.
+  const ended = new AbortController();
+  const sessionTerms = { owner, signal: AbortSignal.any([signal, ended.signal]) };
+  let pending = 0;
   let dropStream: () => void = () => undefined;
   const termsFor = (seconds: number): CallTerms => ({ silenceMs, limitMs: limitMsFor(seconds) });
 
@@ -57,9 +61,10 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
     const seconds = samples.length / sampleRate;
     if (audioSeconds === 0) admission.add(seconds);
     const order = { kind: "decode", samples, sampleRate, keyterms } as const;
-    const [result] = await engine.run({ signal, owner }, (process) =>
-      measured(seconds, () => process.call(order, termsFor(seconds))),
-    );
+    pending++;
+    const [result] = await engine
+      .run(sessionTerms, (process) => measured(seconds, () => process.call(order, termsFor(seconds))))
+      .finally(() => pending--);
     admission.done(seconds);
     if (result === undefined) throw new ProviderError("bad_reply", { reason: "no_result" });
     return result;
@@ -67,7 +72,7 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
 
   async function listen(): Promise<LiveEars> {
     const stream = nextStream();
-    const opened = await engine.run({ signal, owner }, async (process) => {
+    const opened = await engine.run(sessionTerms, async (process) => {
       await process.call({ kind: "open", stream }, termsFor(1));
       return process;
     });
@@ -76,7 +81,7 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
     };
     // The state of a stream is in its process, so that nothing can be repeated.
     const operate = (seconds: number, operation: (process: EngineProcess) => Promise<EngineValue>) =>
-      engine.run({ signal, owner, mayRepeat: false }, (process) => {
+      engine.run({ ...sessionTerms, mayRepeat: false }, (process) => {
         if (process !== opened) throw new EngineFailure("gone", "the stream's process has ended");
         return measured(seconds, () => operation(process));
       });
@@ -99,6 +104,7 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
     listen,
     diarize: (samples, speakers) => diarize(parts.speakers(), samples, speakers, terms),
     release: once(() => {
+      if (pending > 0) ended.abort(new ProviderError("aborted", { reason: "session_ended" }));
       dropStream();
       admission.release();
       engine.leave();

@@ -168,9 +168,9 @@ function edge(token: number, step: 1 | -1, activity: Activity, seconds: number):
 
 /** Where the first sound begins and the last one ends, for a model without times of words. */
 export function speechBounds({ activity, seconds }: Sound): { readonly start: number; readonly end: number } {
-  const loud = [...activity.levels.keys()].filter((frame) => !isPauseAt(activity, frame));
-  const [first] = loud;
-  const last = loud.at(-1);
-  if (first === undefined || last === undefined) return { start: 0, end: seconds };
+  const isLoud = (level: number): boolean => level > activity.pauseLevel;
+  const first = activity.levels.findIndex(isLoud);
+  const last = activity.levels.findLastIndex(isLoud);
+  if (first < 0) return { start: 0, end: seconds };
   return { start: first * FRAME_SECONDS, end: Math.min(seconds, (last + 1) * FRAME_SECONDS) };
 }

@@ -1,11 +1,13 @@
 // Decodes MP3 without ffmpeg: to its true length, sample by sample as ffmpeg does, whatever the content, with bounded memory.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { tmpdir } from "node:os";
 import { after, before, test } from "node:test";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { decodeMpeg } from "../../../src/audio/decode/mpeg.ts";
-import { type EncodedAudio } from "../../../src/audio/decode/pcm.ts";
+import { createMpegThreads, startMpegWorker } from "../../../src/audio/decode/mpeg-threads.ts";
+import { type EncodedAudio, Undecodable } from "../../../src/audio/decode/pcm.ts";
 import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
 import { ascii, fixture, frame, id3, join, noise, repeat, zeros } from "../build-audio.ts";
 import { inOrder, pcmWav, syllables } from "../pcm.ts";
@@ -27,6 +29,7 @@ before(() => {
 });
 after(() => measurer.close());
 
+const threads = createMpegThreads();
 const decoder = createDecoder({ ffmpeg: null, directory: "/nonexistent" });
 
 async function measured(bytes: Uint8Array, step = 65_536): Promise<EncodedAudio> {
@@ -138,7 +141,7 @@ test("measuring.decoder-mpeg: tags of any size, garbage, and noise between frame
 test("measuring.decoder-mpeg: what is no MP3, or of another rate, gives no sound and ends no process", async () => {
   const audio = await measured(fixture("speech-cbr.mp3"));
   const as = (bytes: Uint8Array): EncodedAudio => ({ ...audio, open: () => inSteps(bytes, 65_536) });
-  const decodeAs = (bytes: Uint8Array) => samplesOf(decodeMpeg(as(bytes), { isMono: true, signal: NEVER }));
+  const decodeAs = (bytes: Uint8Array) => samplesOf(decodeMpeg(as(bytes), { threads, isMono: true, signal: NEVER }));
   for (const bytes of [
     zeros(0),
     zeros(100_000),
@@ -167,11 +170,59 @@ test("measuring.decoder-mpeg: a recording is read piece by piece, never ahead of
       yield chunk;
     }
   };
-  const chunks = decodeMpeg({ ...audio, open }, { isMono: true, signal: NEVER });
+  const chunks = decodeMpeg({ ...audio, open }, { threads, isMono: true, signal: NEVER });
   const first = await chunks.next();
   assert.ok(first.value instanceof Int16Array);
   assert.ok(readBytes <= 16_384, `${readBytes} bytes were read for the first samples`);
   await chunks.return(undefined);
+});
+
+test("measuring.decoder-thread: recordings one after the other share a thread, and nothing of one is in the next", async () => {
+  let started = 0;
+  const counted = createMpegThreads(() => {
+    started += 1;
+    return startMpegWorker();
+  });
+  const call = { threads: counted, isMono: false, signal: NEVER };
+  const decodeIn = async (bytes: Uint8Array, limit = Number.POSITIVE_INFINITY) => {
+    const parts: Int16Array[] = [];
+    for await (const part of decodeMpeg(await measured(bytes), call)) if (parts.push(part) >= limit) break;
+    return inOrder(...parts);
+  };
+  const [first, second] = [fixture("speech-cbr.mp3"), fixture("speech-mpeg25.mp3")];
+  const expected = [await decode(first), await decode(second)];
+  // A piece of the first is left over in the decoder when its reader leaves.
+  await decodeIn(first, 1);
+  assert.deepEqual(await decodeIn(second), expected[1]);
+  assert.deepEqual(await decodeIn(first), expected[0]);
+  assert.equal(started, 1);
+  // At the same time each has its own.
+  assert.deepEqual(await Promise.all([decodeIn(first), decodeIn(second), decodeIn(first)]), [
+    expected[0],
+    expected[1],
+    expected[0],
+  ]);
+  assert.equal(started, 3);
+});
+
+test("measuring.decoder-direct: an MP3 at the rate of speech models is decoded without ffmpeg", {
+  skip: NO_ENCODER,
+}, async () => {
+  const sound = syllables(2);
+  const encode = (rate: number) =>
+    Uint8Array.from(
+      execFileSync(FFMPEG ?? "", ["-loglevel", "quiet", "-i", "pipe:0", "-ar", `${rate}`, "-f", "mp3", "pipe:1"], {
+        input: pcmWav(sound),
+        timeout: 60_000,
+      }),
+    );
+  const withFfmpeg = createDecoder({ ffmpeg: "/nonexistent/ffmpeg", directory: tmpdir() });
+  const file = encode(16_000);
+  const pcm = withFfmpeg.decode(await measured(file), { channels: "mono", signal: NEVER });
+  assert.equal(pcm.sampleRate, 16_000);
+  assert.deepEqual(await samplesOf(pcm.chunks), await decode(file, "mono"));
+  const other = withFfmpeg.decode(await measured(encode(44_100)), { channels: "mono", signal: NEVER });
+  await assert.rejects(samplesOf(other.chunks), Undecodable, "another rate needs ffmpeg");
 });
 
 test("measuring.decoder-abort: a caller who leaves ends the thread, in the middle of a recording and before it", async () => {

@@ -7,6 +7,7 @@ import {
   RECORDING_CUTS,
   UTTERANCE_CUTS,
 } from "../../../src/providers/local/cut-at-silences.ts";
+import { joinSamples, readHumanSpeech } from "../../harness/human-speech.ts";
 import { RATE, speak, type Spoken } from "../../harness/local-model.ts";
 
 async function piecesOf(samples: Int16Array, rules: CutRules, chunk: number): Promise<readonly Piece[]> {
@@ -46,6 +47,19 @@ for (const [name, rules] of [
       assertTiles(pieces, samples);
       assert.ok(pieces.every((piece) => piece.samples.length <= rules.maxSeconds * RATE));
     }
+  });
+
+  test(`local.pieces, local.idempotent: ${name} are cut at the same places, whatever the size of their chunks`, async () => {
+    // With breath and noise in the pauses, so that the threshold of a pause depends on how much of the audio it is computed from.
+    const { recordings } = await readHumanSpeech();
+    const speech = recordings.map(({ samples }) => samples);
+    const samples = joinSamples([...speech, ...speech, ...speech]);
+    const [expected, ...others] = await Promise.all(
+      [320, 1_600, 16_384, 131_072, samples.length].map(async (chunk) =>
+        (await piecesOf(samples, rules, chunk)).map(({ startSeconds }) => startSeconds),
+      ),
+    );
+    for (const starts of others) assert.deepEqual(starts, expected);
   });
 
   test(`local.pieces: no cut of ${name} is within a word`, async () => {

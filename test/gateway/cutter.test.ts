@@ -1,0 +1,56 @@
+// What the targets of a run get of one recording: samples that are there already are read out of the upload.
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createDecoder } from "../../src/audio/decode/decoder.ts";
+import { openSpool } from "../../src/audio/spool.ts";
+import { newId } from "../../src/contract/ids.ts";
+import { createCutter } from "../../src/gateway/calls/cutter.ts";
+import type { SpeechAudio } from "../../src/providers/provider.ts";
+import { pcmWav, syllables } from "../audio/pcm.ts";
+
+const payer = { workspaceId: newId("workspace") };
+const { signal } = new AbortController();
+
+function wav(samples: Int16Array, channels: number): SpeechAudio {
+  const bytes = pcmWav(samples, 16_000, channels);
+  return {
+    format: "wav",
+    mediaType: "audio/wav",
+    fileName: "audio.wav",
+    sizeBytes: bytes.length,
+    durationSeconds: samples.length / channels / 16_000,
+    channels,
+    codec: "pcm",
+    sampleRate: 16_000,
+    open: async function* () {
+      yield bytes;
+    },
+  };
+}
+
+test("measuring.decoder-direct: the samples of a WAV with one channel are no second recording in the spool, those of others are", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "patchbay-cutter-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const spool = await openSpool({ directory });
+  t.after(() => spool.close());
+  const services = { decoder: createDecoder({ ffmpeg: null, directory }), spool };
+  const sound = syllables(2);
+  const bytes = new Uint8Array(sound.buffer, sound.byteOffset, sound.byteLength);
+  for (const [channels, spooledBytes] of [
+    [1, 0],
+    [2, bytes.length / 2],
+  ] as const) {
+    await using cutter = createCutter(services, { audio: wav(sound, channels), signal, payer });
+    const samples = await cutter.samples();
+    assert.equal(spool.bytesInFlight, spooledBytes);
+    assert.deepEqual([samples.channels, samples.samplesPerSecond], [1, 16_000]);
+    const read = Buffer.concat(await Array.fromAsync(samples.open(), (chunk) => Buffer.from(chunk)));
+    assert.equal(read.length, samples.sizeBytes);
+    if (channels === 1) assert.ok(read.equals(bytes));
+  }
+  assert.equal(spool.bytesInFlight, 0);
+  assert.deepEqual(await readdir(directory), []);
+});
