@@ -33,10 +33,13 @@ interface Started {
 
 export async function benchStartMemory({ idleSeconds }: { readonly idleSeconds: number }): Promise<Report> {
   const embedded = await measureStart({ idleSeconds, databaseUrl: null, command: NPM_START });
-  const built = existsSync(join(ROOT, "dist/src/main.js"))
-    ? await measureStart({ idleSeconds, databaseUrl: null, command: INSTALLED })
+  const server = await measureOnServer(idleSeconds, NPM_START);
+  const installed = existsSync(join(ROOT, "dist/src/main.js"))
+    ? {
+        embedded: await measureStart({ idleSeconds, databaseUrl: null, command: INSTALLED }),
+        server: await measureOnServer(idleSeconds, INSTALLED),
+      }
     : null;
-  const server = await measureOnServer(idleSeconds);
   const { firstStart, idleEmbedded, idleServer } = GOAL_MEBIBYTES;
   const rowsOf = (where: string, { peak, peakRssBytes, idle }: Started, peakGoal: number | null, idleGoal: number) => [
     rowOf(`${where}: peak of the first start`, peak, peakRssBytes, peakGoal),
@@ -46,30 +49,35 @@ export async function benchStartMemory({ idleSeconds }: { readonly idleSeconds: 
     name: "memory of processes",
     rows: [
       ...rowsOf("npm start, embedded", embedded, firstStart, idleEmbedded),
-      ...(built === null ? [] : rowsOf("installed, embedded", built, firstStart, idleEmbedded)),
       ...rowsOf("npm start, PostgreSQL server", server, null, idleServer),
+      ...(installed === null
+        ? []
+        : [
+            ...rowsOf("installed, embedded", installed.embedded, firstStart, idleEmbedded),
+            ...rowsOf("installed, PostgreSQL server", installed.server, null, idleServer),
+          ]),
     ],
     notes: [
       "Sum: each page once, however many of the processes share it, which is what the machine spends; compared with the goal. RSS: every page for every process, so that PostgreSQL's shared buffers and Node.js's own code count several times.",
       "npm with its shell, and the external server, are outside of the goals and in no sum.",
       `First start: read every ${SAMPLE_MS} ms (n=${embedded.readings}, longest gap ${round(embedded.longestGapMs, 0)} ms) until ${SETTLE_MS / 1000} s after the start report. Idle: median of ${IDLE_READINGS} readings.`,
-      ...(built === null ? ["An installed package is measured too after npm run build."] : []),
+      ...(installed === null ? ["An installed package is measured too after npm run build."] : []),
     ],
     data: {
       idleSeconds,
       goals: GOAL_MEBIBYTES,
       embedded: dataOf(embedded),
-      installed: built === null ? null : dataOf(built),
       server: dataOf(server),
+      installed: installed === null ? null : { embedded: dataOf(installed.embedded), server: dataOf(installed.server) },
     },
   };
 }
 
-async function measureOnServer(idleSeconds: number): Promise<Started> {
+async function measureOnServer(idleSeconds: number, command: Command): Promise<Started> {
   const postgres = await startPostgresServer({ commits: "kept" });
   try {
     const { url, pid } = postgres;
-    return await measureStart({ idleSeconds, databaseUrl: url, serverPid: pid, command: NPM_START });
+    return await measureStart({ idleSeconds, databaseUrl: url, serverPid: pid, command });
   } finally {
     await postgres.stop();
   }
