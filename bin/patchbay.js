@@ -108,7 +108,7 @@ function canReplace(node) {
   if (typeof process.execve !== "function" || process.platform === "win32") return false;
   try {
     accessSync(node, fileConstants.X_OK);
-  } catch (error) {
+  } catch {
     return false;
   }
   return node === process.execPath || process.platform !== "linux" || existsSync(LOADERS[process.arch] || "");
