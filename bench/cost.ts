@@ -1,5 +1,5 @@
 // Reads CPU time and memory of a process from /proc, so it requires Linux.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** `getconf CLK_TCK` on every Linux supported by Node.js. */
 const TICKS_PER_SECOND = 100;
@@ -48,9 +48,18 @@ export function resetPeak(pid: number): void {
   for (const each of treeOf(pid)) writeFileSync(`/proc/${each}/clear_refs`, "5");
 }
 
-function treeOf(pid: number): readonly number[] {
-  const children = read(pid, `task/${pid}/children`).split(" ").filter(Boolean);
+/** The process and its current descendants. A child belongs to the thread that started it. */
+export function treeOf(pid: number): readonly number[] {
+  const children = threadsOf(pid).flatMap((thread) => read(pid, `task/${thread}/children`).split(" ").filter(Boolean));
   return [pid, ...children.flatMap((child) => treeOf(Number(child)))];
+}
+
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** Empty for a process that has just ended: its time then belongs to its parent. */

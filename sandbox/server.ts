@@ -7,14 +7,13 @@ import { answerControl, CONTROL_PATH } from "./control.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaultBook, type FaultRule } from "./faults.ts";
 import { createAudioMeter } from "./wire/measure-audio.ts";
-import type { Dialect } from "./openai/compatible.ts";
-import { createEndpoints, findLiveWire } from "./endpoints.ts";
+import type { Dialect } from "./openai/dialects.ts";
+import type { Endpoints } from "./endpoints.ts";
 import { createLiveServer } from "./wire/live-server.ts";
 import { BEFORE_ANY_RETIREMENT } from "./retired-models.ts";
-import { whisperCppBareAnswer } from "./openai/whisper-cpp.ts";
 
 export type { SandboxCall } from "./calls.ts";
-export type { Dialect } from "./openai/compatible.ts";
+export type { Dialect } from "./openai/dialects.ts";
 export type { Fault, FaultRule } from "./faults.ts";
 
 const KEPT_CALLS = 1000;
@@ -71,10 +70,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const log = createCallLog(keepCalls);
   const faults = createFaultBook();
   const meter = createAudioMeter();
-  const endpoints = createEndpoints();
+  const loadEndpoints = createEndpointLoader();
   const delays = new Set<AbortController>();
   const runExchange = createExchange({ log, faults, meter, delays, nowMs });
-  const live = createLiveServer({ log, faults, meter, nowMs, find: findLiveWire });
+  const live = createLiveServer({
+    log,
+    faults,
+    meter,
+    nowMs,
+    find: async (path) => (await loadEndpoints()).findLive(path),
+  });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -82,7 +87,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const url = new URL(request.url ?? "/", "http://sandbox");
     if (url.pathname.startsWith(CONTROL_PATH))
       return answerControl(request, response, { log, faults, path: url.pathname });
-    const bare = whisperCppBareAnswer(request.method ?? "", url.pathname);
+    const endpoints = await loadEndpoints();
+    const bare = endpoints.bareAnswer(request.method ?? "", url.pathname);
     if (bare !== null) {
       request.resume();
       response.writeHead(bare.status, bare.headers).end(bare.body);
@@ -147,6 +153,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       await Promise.all([serverClosed, meter.close(), ...running]);
     },
   };
+}
+
+/** The protocols are loaded by the first request: they take 3 MiB, and a gateway with accounts sends the sandbox nothing. */
+function createEndpointLoader(): () => Promise<Endpoints> {
+  let endpoints: Promise<Endpoints> | undefined;
+  return () => (endpoints ??= import("./endpoints.ts").then(({ createEndpoints }) => createEndpoints()));
 }
 
 function originOf(address: AddressInfo | string | null): string {

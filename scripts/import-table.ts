@@ -175,6 +175,7 @@ export const RESTRICTIONS: readonly Restriction[] = [
       "outbound/system-network.ts",
       "http",
       "client/audio-body.ts",
+      "start/self-check.ts",
       "storage/embedded/remaining-server.ts",
       "storage/embedded/free-port.ts",
     ],
@@ -222,7 +223,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   {
     what: "calls fetch",
     text: /\bfetch\(|\bnew EventSource\(/u,
-    only: ["cli", "client", "page", "playground", "start/self-check.ts", "operations/doctor/check-network.ts"],
+    only: ["cli", "client", "page", "playground", "operations/doctor/check-network.ts"],
   },
   {
     what: "opens a way out of the process",

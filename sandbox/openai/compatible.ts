@@ -1,14 +1,13 @@
 // Simulates OpenAI-compatible speech servers with their differences [providers.sandbox-dialects]: whisper.cpp, speaches, vLLM, Groq, Mistral, or plain OpenAI.
 import { OPENAI_BODY_BYTES, findWrongKey, openAiWire } from "./openai-audio.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "../wire/wire.ts";
+import type { Dialect } from "./dialects.ts";
 import { groqWire } from "./groq.ts";
 import { mistralAnswer, mistralError } from "./mistral.ts";
 import { speachesAnswer, speachesError } from "./speaches.ts";
 import { vllmAnswer, vllmError } from "./vllm.ts";
 import { whisperCppAnswer, whisperCppError } from "./whisper-cpp.ts";
 
-export const DIALECTS = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
-export type Dialect = (typeof DIALECTS)[number];
 type Task = "transcribe" | "translate";
 
 const SELF_HOSTED_BODY_BYTES = 524_288_000;

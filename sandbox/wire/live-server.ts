@@ -16,7 +16,7 @@ interface LiveParts {
   readonly faults: FaultBook;
   readonly meter: AudioMeter;
   readonly nowMs: () => number;
-  readonly find: (path: string) => LiveWire | null;
+  readonly find: (path: string) => Promise<LiveWire | null>;
 }
 
 export interface LiveServer {
@@ -32,7 +32,7 @@ export function createLiveServer(parts: LiveParts): LiveServer {
 
   async function handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = new URL(request.url ?? "/", "http://sandbox");
-    const wire = parts.find(url.pathname);
+    const wire = await parts.find(url.pathname);
     if (wire === null) return refuse(socket, { status: 404, headers: {}, body: "{}" });
     const query = [...url.searchParams];
     const call = newCallRecord(request, url, { wire: wire.name, modelParameter: wire.modelParameter });

@@ -1,6 +1,6 @@
 // Composes for `compose/app.ts` all outbound HTTP to providers or the sandbox, downloads of remote audio, and the check of a workspace's own provider
 // address before it is stored.
-import { DIALECTS } from "../../sandbox/openai/compatible.ts";
+import { DIALECTS } from "../../sandbox/openai/dialects.ts";
 import type { FaultRule, Sandbox } from "../../sandbox/server.ts";
 import { judgeOwnAddress } from "../admin/connections/own-address.ts";
 import type { SetUpServices } from "../admin/set-up-scope.ts";

@@ -1,6 +1,11 @@
 // Transcribes the bundled sample through the public API at a first start, at no cost [configuration.self-check]: recognised by a model on this machine if the
 // route has one, otherwise simulated by the sandbox.
-import { openAsBlob } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { formAround } from "../client/multipart.ts";
 import {
   routingDecision,
   transcriptionEnvelope,
@@ -23,6 +28,7 @@ interface Sample {
 
 const SIMULATED = "bundled sample transcribed by the sandbox (simulated, no cost)";
 const TIMEOUT_MS = 30_000;
+const SAMPLE_FILE = { name: "dialogue.mp3", mediaType: "audio/mpeg" };
 const FREE_PROVIDERS: ReadonlySet<string | undefined> = new Set(["local", "sandbox"]);
 
 /** A failure does not stop the gateway. */
@@ -60,19 +66,21 @@ function madeBy(warnings: readonly Warning[], model: string | null): string {
   return `bundled sample recognised ${isDemonstration ? BY_DEMONSTRATION : `on this machine by ${model}`}`;
 }
 
+/** Not `fetch`, which compiles an HTTP parser of its own in WebAssembly that the process then keeps. */
 async function send(
   { address, path }: Sample,
   key: string,
   fields: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const form = new FormData();
-  form.set("file", await openAsBlob(path, { type: "audio/mpeg" }), "dialogue.mp3");
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  const response = await fetch(`${address}/v1/transcription`, {
+  const { contentType, head, tail } = formAround(fields, SAMPLE_FILE, randomUUID());
+  const call = request(`${address}/v1/transcription`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
+    headers: { authorization: `Bearer ${key}`, "content-type": contentType },
+    agent: false,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  return { status: response.status, body: await response.json() };
+  const answered = once(call, "response") as Promise<[IncomingMessage]>;
+  call.end(Buffer.concat([Buffer.from(head), await readFile(path), Buffer.from(tail)]));
+  const [response] = await answered;
+  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }

@@ -6,6 +6,7 @@ import { awaitPort, realTime } from "./await-predecessor.ts";
 import type { UpOptions } from "../cli/operate/process-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { reachableHost } from "../config/reachable-host.ts";
+import { releaseStartMemory } from "./release-memory.ts";
 import { removeRunningGateway, type RunningGateway, writeRunningGateway } from "../config/running-gateway.ts";
 import type { PeriodicTask } from "../lib/concurrency/periodic-task.ts";
 import { drain } from "../http/server/drain.ts";
@@ -41,6 +42,7 @@ export async function up(
   const isEmbedded = configuration.storage.databaseUrl === null;
   const first = isFirst ? await firstStart({ database, pepper, dataDir, isEmbedded, ...applied }) : null;
   const app = await createApp(prepared);
+  releaseStartMemory();
   // Before requests are served: what begins while the start is reported is drained too.
   const stopped = stopSignal(orphaned);
   const listeners = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
@@ -60,6 +62,8 @@ export async function up(
   if (first === null) return untilStopped(app, prepared, { stopped, place: null, models: null });
   const isRecorded = await writeRunningGateway(dataDir, { ...place, isStopping: false });
   await report(prepared, first, listeners, isRecorded);
+  // The self-check of a first start, which no request can meet yet, leaves as much behind.
+  if (first.appKeys !== null) releaseStartMemory();
   const models = followModels(prepared, app);
   return untilStopped(app, prepared, { stopped, place, models });
 }

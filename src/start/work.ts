@@ -5,6 +5,7 @@ import { type App, createApp } from "../compose/app.ts";
 import type { WorkerOptions } from "../cli/operate/process-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { type PreparedProcess, prepare } from "./prepare.ts";
+import { releaseStartMemory } from "./release-memory.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
@@ -13,6 +14,7 @@ export async function work(options: WorkerOptions, orphaned: Promise<void> | nul
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });
+  releaseStartMemory();
   // Work begins here.
   const stopped = stopSignal(orphaned);
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);

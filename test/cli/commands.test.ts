@@ -230,14 +230,25 @@ test("cli.launcher: on an old runtime the launcher says what to install and ends
   assert.match(ran.stderr, /needs Node\.js 24\.15 or newer; this is 20\.20\.2[^]*nvm[^]*fnm[^]*mise/);
 });
 
-test("cli.launcher: the launcher passes SIGTERM on, and the exit code of a program that a signal ended is 128 and its number", () => {
+test("cli.launcher: the launcher becomes the program, so that no second process waits for it", {
+  skip: process.platform === "win32" ? "a process cannot become another program" : false,
+}, () => {
+  const root = installation({ "dist/src/main.js": "console.log(process.pid);" });
+  const ran = spawnSync(process.execPath, [join(root, "bin/patchbay.js")], { encoding: "utf8" });
+  assert.deepEqual([ran.stdout, ran.stderr], [`${ran.pid}\n`, ""]);
+});
+
+test("cli.launcher: where it cannot become the program, the launcher passes SIGTERM on, and the exit code of a program that a signal ended is 128 and its number", () => {
   const root = installation({
     "dist/src/main.js":
       "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGTERM');",
+    "old.cjs": "process.execve = undefined;",
   });
-  assert.equal(spawnSync(process.execPath, [join(root, "bin/patchbay.js")]).status, 5);
+  const launch = (from: string) =>
+    spawnSync(process.execPath, ["--require", join(root, "old.cjs"), join(from, "bin/patchbay.js")]);
+  assert.equal(launch(root).status, 5);
   const killed = installation({ "dist/src/main.js": "process.kill(process.pid, 'SIGKILL');" });
-  assert.equal(spawnSync(process.execPath, [join(killed, "bin/patchbay.js")]).status, 137);
+  assert.equal(launch(killed).status, 137);
 });
 
 test("cli.loads-little: every command is found by its name, in the module that adds it", async () => {

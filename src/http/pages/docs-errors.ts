@@ -4,7 +4,7 @@ import { ERROR_STORIES, type ErrorStory } from "../../contract/error-stories.ts"
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../contract/jobs.ts";
 import { exampleError, exampleJobError } from "./error-examples.ts";
-import { NOT_SEARCHED } from "./docs/markdown.ts";
+import { NOT_SEARCHED } from "./docs/not-searched.ts";
 import { insertWordBreaks, escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =

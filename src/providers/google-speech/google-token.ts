@@ -2,7 +2,6 @@
 // not such a key is used as an access token.
 import { bufferedBody } from "../../lib/buffered-body.ts";
 import { createPrivateKey } from "node:crypto";
-import { SignJWT } from "jose";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "../io.ts";
 import type { CachedValue } from "../memory.ts";
@@ -95,6 +94,8 @@ function failureKind(status: number): FailureKind {
 }
 
 async function assertionOf(account: ServiceAccount, nowSeconds: number): Promise<string> {
+  // Loaded by the first call of such an account.
+  const { SignJWT } = await import("jose");
   const jwt = new SignJWT({ scope: SCOPE })
     .setProtectedHeader({
       alg: "RS256",

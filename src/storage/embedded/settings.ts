@@ -18,6 +18,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // There are no replicas, and backups are logical.
   wal_level: "minimal",
   max_wal_senders: "0",
+  // Otherwise a process waits for subscriptions.
+  max_logical_replication_workers: "0",
   logging_collector: "off",
   log_destination: "stderr",
   log_min_messages: "warning",

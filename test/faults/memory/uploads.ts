@@ -1,5 +1,5 @@
 // R13: the benchmark `memory` as a trial. N concurrent uploads of 25 MiB to one gateway; each is answered, and resident memory grows by at most 512 MiB.
-import { benchMemory } from "../../../bench/memory.ts";
+import { benchUploadMemory } from "../../../bench/memory/uploads.ts";
 import { mebibytes } from "../../../bench/measure/sizes.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 
@@ -7,7 +7,7 @@ const UPLOAD_BYTES = 25 * 1_048_576;
 
 export async function runUploads({ n }: FaultOptions): Promise<Trials> {
   const started = performance.now();
-  const { data } = await benchMemory({ sizeBytes: UPLOAD_BYTES, uploads: n });
+  const { data } = await benchUploadMemory({ sizeBytes: UPLOAD_BYTES, uploads: n });
   const { statuses, idleBytes, peakBytes, grownBytes, holds } = data as {
     readonly statuses: Readonly<Record<string, number>>;
     readonly idleBytes: number;

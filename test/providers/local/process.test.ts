@@ -9,13 +9,14 @@ import { test } from "node:test";
 import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";
-import { DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
+import { DEMONSTRATION, DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
 import { startEngine } from "../../../src/providers/local/engine/engine-process.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
 import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
 import { installWords, KNOWN, RATE, sentence, speak, wordsModel } from "../../harness/local-model.ts";
 import { until } from "../../harness/until.ts";
+import { idleMsOf } from "../../../src/providers/local/recognisers.ts";
 import { openRecognisers, openSession, WITH_ENGINE, wordsOf } from "./engines.ts";
 
 const NEVER = new AbortController().signal;
@@ -99,6 +100,15 @@ test("local.idle: a model that is not used is unloaded, and loaded again by the 
   const again = await openSession(t, engines);
   assert.equal((await again.decode({ ...SPOKEN, sampleRate: RATE }, [])).text.trim(), wordsOf(SPOKEN));
   assert.equal(engines.processes.length, 2);
+});
+
+test("local.idle: the demonstration model is unloaded after ten seconds at most, others after the configured time", () => {
+  for (const [model, idleMs, expected] of [
+    [DEMONSTRATION, 600_000, 10_000],
+    [DEMONSTRATION, 1_000, 1_000],
+    ["parakeet-110m-en", 600_000, 600_000],
+  ] as const)
+    assert.equal(idleMsOf(model, idleMs), expected, model);
 });
 
 test(

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { relative } from "node:path/posix";
 import { setImmediate } from "node:timers/promises";
 import { adminApiReference, apiReference } from "./api-reference.ts";
-import { renderMarkdown, type RenderedPage } from "./markdown.ts";
+import type { RenderedPage } from "./markdown.ts";
 
 export interface DocumentationPage {
   /** `/docs/reference/jobs`. */
@@ -57,7 +57,11 @@ export function createDocumentation(root: string): Documentation {
     const page = pages.find((each) => each.path === path);
     if (page === undefined) return null;
     const pathOf = (file: string): string | null => pages.find((each) => each.file === file)?.path ?? null;
-    const result = rendered.get(path) ?? renderMarkdown(page.markdown, { file: page.file, pathOf });
+    const known = rendered.get(path);
+    if (known !== undefined) return known;
+    // Loaded by the first page.
+    const { renderMarkdown } = await import("./markdown.ts");
+    const result = renderMarkdown(page.markdown, { file: page.file, pathOf });
     rendered.set(path, result);
     return result;
   };

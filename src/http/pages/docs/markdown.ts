@@ -1,6 +1,7 @@
 // Renders a page of the documentation from Markdown to HTML: headings and rules get ids, links lead to the served pages.
 import { posix } from "node:path";
 import MarkdownIt, { type Token } from "markdown-it";
+import { NOT_SEARCHED } from "./not-searched.ts";
 
 export interface RenderedPage {
   /** Text of the first heading. */
@@ -30,8 +31,6 @@ export interface RenderOptions {
 
 /** The heading of an error in `docs/errors.md`. Its id is the code, to which every `doc_url` links. */
 const ERROR_CODE = /^[A-Za-z]+(?:_[A-Za-z]+)+$|^[A-Z]{3,}$/u;
-/** At the end of the line that opens a code block: the search ignores the block. */
-export const NOT_SEARCHED = "example";
 const RULE_ID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/u;
 
 export function renderMarkdown(source: string, { file, pathOf }: RenderOptions): RenderedPage {

@@ -1,5 +1,5 @@
 // The examples of an operation in the API reference: its request as a command, and its answer.
-import { NOT_SEARCHED } from "./markdown.ts";
+import { NOT_SEARCHED } from "./not-searched.ts";
 import type { Body, Operation } from "./reference-document.ts";
 
 /** The request as a command, the same body in another form, and the answer. */

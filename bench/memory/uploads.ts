@@ -1,16 +1,19 @@
 // Measures resident memory of one gateway process during many large concurrent uploads, on a PostgreSQL server.
-import { startPostgresServer } from "../test/harness/postgres/postgres-server.ts";
-import { memoryOf } from "./cost.ts";
-import { KEY, runLoad, startPatchbay, startStandIn } from "./measure/processes.ts";
-import { type Report, quantile, round } from "./measure/report.ts";
-import { mebibytes } from "./measure/sizes.ts";
-import { SEED } from "./upstream/wav.ts";
+import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
+import { memoryOf } from "../cost.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "../measure/processes.ts";
+import { type Report, quantile, round } from "../measure/report.ts";
+import { mebibytes } from "../measure/sizes.ts";
+import { SEED } from "../upstream/wav.ts";
 
 const SAMPLE_MS = 50;
 const LIMIT_BYTES = 512 * 1_048_576;
 const LONGEST_SECONDS = 600;
 
-export async function benchMemory(options: { readonly sizeBytes: number; readonly uploads: number }): Promise<Report> {
+export async function benchUploadMemory(options: {
+  readonly sizeBytes: number;
+  readonly uploads: number;
+}): Promise<Report> {
   const { sizeBytes, uploads } = options;
   const postgres = await startPostgresServer({ commits: "kept" });
   try {
@@ -32,7 +35,7 @@ export async function benchMemory(options: { readonly sizeBytes: number; readonl
     const holds = allServed && grownBytes <= LIMIT_BYTES;
     if (!holds) process.exitCode = 1;
     return {
-      name: "memory",
+      name: "memory of uploads",
       rows: [
         {
           uploads,
