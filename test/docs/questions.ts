@@ -105,7 +105,7 @@ export const QUESTIONS: Questions = {
       "guides/production#7-backup-upgrades-alerts",
       "reference/storage#backup-and-restore",
     ],
-    "How do I upgrade to a new version without downtime, and can I roll back?": ["guides/upgrade#without-downtime"],
+    "How do I upgrade to a new version without downtime, and can I roll back?": ["guides/upgrade#without-downtime-and-without-dropping-requests-in-progress"],
     "Which metrics should I alert on in Prometheus?": [
       "reference/metrics#alerts-and-dashboard",
       "operations#alerts-and-a-board",
@@ -119,7 +119,7 @@ export const QUESTIONS: Questions = {
       "guides/upgrade#2-back-up",
       "reference/storage#backup-and-restore",
     ],
-    "upgrade to a new release without downtime": ["guides/upgrade#without-downtime"],
+    "upgrade to a new release without downtime": ["guides/upgrade#without-downtime-and-without-dropping-requests-in-progress"],
     "prometheus alerts": ["operations#alerts-and-a-board", "reference/metrics#alerts-and-dashboard"],
     "https certificate behind nginx": ["guides/production#5-tls-and-the-proxy"],
     "run several instances behind a load balancer": ["guides/several-processes", "guides/high-availability"],
@@ -169,9 +169,9 @@ export const QUESTIONS: Questions = {
       "errors#BUDGET_EXCEEDED",
     ],
     "How do I make a fallback to a second provider when the first one is down?": ["guides/add-a-fallback"],
-    "How do I invite a colleague and give her read-only access?": ["reference/tenancy#api-keys"],
+    "How do I invite a colleague and give her read-only access?": ["reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads"],
     "create a key for a new colleague": [
-      "reference/tenancy#api-keys",
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
       "api/keys#createKey",
       "guides/a-team-with-a-budget#6-let-the-team-administer-itself",
     ],
@@ -204,7 +204,7 @@ export const QUESTIONS: Questions = {
     "who changed this route": ["reference/tenancy#audit-log-who-changed-what", "api/audit"],
     "undo a change of a route": ["api/routes#rollBackRoute", "connections-and-routes#routes"],
     "does it support single sign-on": [
-      "reference/tenancy#api-keys",
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
       "reference/pages#what-the-console-does-not-do",
       "reference/pages#sign-in-and-session",
     ],
