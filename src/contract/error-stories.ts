@@ -295,7 +295,8 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   AUDIO_TOO_LONG: {
     happened: "The gateway refused the audio because of its duration. No provider was called.",
     why: "The audio is longer than `max_audio_duration_seconds` in `GET /v1/me/limits`.",
-    action: "Send the recording in parts. The limit is that of jobs too. The operator can raise it up to 86,400 seconds.",
+    action:
+      "Send the recording in parts. The limit is that of jobs too. The operator can raise it up to 86,400 seconds.",
     example: {
       message: "The audio lasts 61 s; the maximum is 60 s.",
       param: "file",
