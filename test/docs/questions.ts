@@ -128,6 +128,9 @@ export const QUESTIONS: Questions = {
     "priority queue for urgent jobs": ["guides/questions#can-a-job-have-a-higher-priority"],
     "cache identical requests": ["guides/questions#is-the-same-recording-sent-twice-answered-from-a-cache"],
     "azure speech": ["guides/questions#does-it-support-azure-speech-or-amazon-transcribe-aws"],
+    "phone call audio 8khz": ["guides/questions#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo"],
+    "partial results": ["guides/questions#are-there-partial-interim-results-while-somebody-speaks"],
+    "real time translation": ["guides/questions#can-it-translate-into-another-language-than-english"],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -216,6 +219,12 @@ export const QUESTIONS: Questions = {
     "open source license": ["guides/questions#which-licence-does-it-have-is-it-open-source"],
     "how many requests per second": ["guides/questions#how-many-users-and-requests-can-one-server-handle"],
     "enable debug logging": ["guides/questions#how-do-i-change-the-log-level-or-see-debug-logs"],
+    "how much ram": ["guides/questions#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis"],
+    "is there a docker image on docker hub": ["guides/questions#is-there-a-docker-image-on-docker-hub"],
+    "has it been tested with real providers": [
+      "guides/questions#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
+    ],
+    "where is the data stored on disk": ["guides/questions#where-is-the-data-stored"],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -299,6 +308,8 @@ export const QUESTIONS: Questions = {
     "rotate secrets": ["guides/questions#how-do-i-rotate-each-secret"],
     "who can see my transcripts": ["guides/questions#who-can-read-our-transcripts"],
     "bring our own provider key": ["guides/questions#can-a-team-use-its-own-provider-account"],
+    "delete a workspace": ["guides/questions#how-do-i-delete-a-workspace-or-an-app"],
+    "give an app a different model": ["guides/questions#how-do-i-give-one-app-another-model"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": ["guides/require-a-feature", "guides/debug-a-bad-transcript"],
@@ -377,6 +388,7 @@ export const QUESTIONS: Questions = {
       "guides/questions#why-does-the-transcript-contain-words-that-were-never-said-hallucination",
     ],
     "edit the transcript": ["guides/questions#can-i-correct-a-transcript-in-patchbay"],
+    "custom vocabulary": ["reference/transcription#fields", "guides/debug-a-bad-transcript#5-typical-causes"],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -451,5 +463,6 @@ export const QUESTIONS: Questions = {
       "guides/questions#can-i-change-a-price-afterwards-for-past-requests",
       "reference/metering#settlement",
     ],
+    "rounding of seconds": ["guides/questions#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
   },
 };

@@ -61,12 +61,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   workspace: "client company customer department organization team tenant",
 };
 
-/** Words that the stemmer would take for another one: a product, an operation, an import, something embedded. */
+/** Words that the stemmer would take for another one: a product, an operation, an import, something embedded, something custom. */
 const OWN_STEMS = new Map([
   ["production", "production"],
   ["operator", "operator"],
   ["operators", "operator"],
   ["important", "important"],
+  ["customer", "customer"],
+  ["customers", "customer"],
   ["embedding", "embeddings"],
   ["embeddings", "embeddings"],
 ]);
@@ -100,7 +102,7 @@ export function queryTerms(query: readonly string[]): readonly QueryTerm[] {
 
 function synonymsOf(term: string): readonly string[] {
   return Object.entries(SYNONYMS)
-    .filter(([, others]) => others.split(" ").some((other) => stemmer(other) === term))
+    .filter(([, others]) => others.split(" ").some((other) => indexedTerm(other) === term))
     .map(([word]) => stemmer(word));
 }
 
