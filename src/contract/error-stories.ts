@@ -90,7 +90,7 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
     happened: "The gateway refused the request because of a budget. Nothing was called or charged.",
     why: "The request could exceed one of the app's budgets. `details` has the limit, the spent and reserved amounts, what this request needs, and when the budget resets.",
     action:
-      "Wait until `details.resets_at`, or ask an administrator of the workspace to raise the budget. `GET /v1/melimits` shows what remains.",
+      "Wait until `details.resets_at`, or ask an administrator of the workspace to raise the budget. `GET /v1/me/limits` shows what remains.",
     example: {
       message: "This request could exceed the app's month budget of 0.0001 USD. Nothing was called or charged.",
       details: {
@@ -259,9 +259,9 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   },
   AUDIO_TOO_LARGE: {
     happened: "The gateway refused the audio because of its size. No provider was called.",
-    why: "The audio has more bytes than the limit for this way of sending it. `GET /v1/melimits` has them: `max_audio_bytes`, `max_job_audio_bytes`, `max_audio_url_bytes` and `max_job_audio_url_bytes`. In JSON the base64 text counts, which is a third longer than the file.",
+    why: "The audio has more bytes than the limit for this way of sending it. `GET /v1/me/limits` has them: `max_audio_bytes`, `max_job_audio_bytes`, `max_audio_url_bytes` and `max_job_audio_url_bytes`. By default uploads may have 26,214,400 bytes (25 MiB), jobs too. In JSON the base64 text counts, which is a third longer than the file.",
     action:
-      "Send large files as multipart, as a job, or as `audio.url`. The operator can raise the limits of jobs up to 524288000 bytes.",
+      "Compress the audio, and send it as multipart. The operator can raise the limits of uploads and of jobs up to 524,288,000 bytes.",
     example: {
       message: "The audio is larger than 1000000 bytes, the maximum; 1000001 bytes were announced or received.",
       param: "file",
@@ -294,8 +294,9 @@ export const ERROR_STORIES: Readonly<Record<ErrorCode | JobOnlyErrorCode, ErrorS
   },
   AUDIO_TOO_LONG: {
     happened: "The gateway refused the audio because of its duration. No provider was called.",
-    why: "The audio is longer than `max_audio_duration_seconds` in `GET /v1/melimits`.",
-    action: "Send the recording as a job, or in parts.",
+    why: "The audio is longer than `max_audio_duration_seconds` in `GET /v1/me/limits`.",
+    action:
+      "Send the recording in parts. The limit is that of jobs too. The operator can raise it up to 86,400 seconds.",
     example: {
       message: "The audio lasts 61 s; the maximum is 60 s.",
       param: "file",

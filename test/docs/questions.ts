@@ -91,6 +91,46 @@ export const QUESTIONS: Questions = {
       "reference/remote-audio#check-an-address",
       "reference/remote-audio#what-may-be-fetched",
     ],
+    "how do I get an api key": ["guides/questions#how-do-i-get-an-api-key", "reference/tenancy#api-keys"],
+    "can I use the openai python sdk with this": [
+      "guides/move-from-openai",
+      "guides/questions#is-there-an-sdk",
+      "reference/compatible#openai-compatible-endpoints",
+    ],
+    "how do I stream live microphone audio over websocket": [
+      "api/live-audio#openRealtimeTranscription",
+      "guides/live-captions",
+    ],
+    "what is the maximum audio file size I can upload": [
+      "guides/questions#how-large-and-how-long-may-a-recording-be-maximum-size-and-length",
+      "guides/troubleshooting#413-audio_too_large-the-file-is-too-big-to-upload",
+    ],
+    "how do I get speaker labels in the transcript": [
+      "guides/require-a-feature#2-request-speakers",
+      "reference/transcription#fields",
+    ],
+    "is ogg opus supported": [
+      "guides/questions#which-file-types-are-supported-flac-ogg-aac-video",
+      "reference/measuring#formats",
+    ],
+    "transcribe a youtube video": ["guides/questions#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket"],
+    "call the api from javascript in the browser cors": [
+      "guides/questions#can-i-call-it-from-a-browser-or-a-mobile-app",
+    ],
+    "create embeddings": ["guides/questions#does-it-do-text-to-speech-embeddings-or-images"],
+    "summarize a meeting": ["guides/questions#can-it-summarise-a-recording"],
+    "translate to french": [
+      "reference/translation",
+      "guides/questions#can-it-translate-into-another-language-than-english",
+    ],
+    "confidence score per word": ["guides/questions#is-there-a-confidence-for-each-word"],
+    "progress bar for a long job": ["guides/questions#can-i-follow-the-progress-of-a-job"],
+    "priority queue for urgent jobs": ["guides/questions#can-a-job-have-a-higher-priority"],
+    "cache identical requests": ["guides/questions#is-the-same-recording-sent-twice-answered-from-a-cache"],
+    "azure speech": ["guides/questions#does-it-support-azure-speech-or-amazon-transcribe-aws"],
+    "phone call audio 8khz": ["guides/questions#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo"],
+    "partial results": ["guides/questions#are-there-partial-interim-results-while-somebody-speaks"],
+    "real time translation": ["guides/questions#can-it-translate-into-another-language-than-english"],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -105,7 +145,9 @@ export const QUESTIONS: Questions = {
       "guides/production#7-backup-upgrades-alerts",
       "reference/storage#backup-and-restore",
     ],
-    "How do I upgrade to a new version without downtime, and can I roll back?": ["guides/upgrade#without-downtime"],
+    "How do I upgrade to a new version without downtime, and can I roll back?": [
+      "guides/upgrade#without-downtime-and-without-dropping-requests-in-progress",
+    ],
     "Which metrics should I alert on in Prometheus?": [
       "reference/metrics#alerts-and-dashboard",
       "operations#alerts-and-a-board",
@@ -119,7 +161,9 @@ export const QUESTIONS: Questions = {
       "guides/upgrade#2-back-up",
       "reference/storage#backup-and-restore",
     ],
-    "upgrade to a new release without downtime": ["guides/upgrade#without-downtime"],
+    "upgrade to a new release without downtime": [
+      "guides/upgrade#without-downtime-and-without-dropping-requests-in-progress",
+    ],
     "prometheus alerts": ["operations#alerts-and-a-board", "reference/metrics#alerts-and-dashboard"],
     "https certificate behind nginx": ["guides/production#5-tls-and-the-proxy"],
     "run several instances behind a load balancer": ["guides/several-processes", "guides/high-availability"],
@@ -146,6 +190,41 @@ export const QUESTIONS: Questions = {
       "configuration#configuration",
       "reference/configuration",
     ],
+    "how do I run it behind nginx": ["guides/production#5-tls-and-the-proxy"],
+    "how to back up and restore the database": [
+      "operations#back-up-embedded-storage",
+      "operations#restore",
+      "reference/storage#backup-and-restore",
+    ],
+    "which prometheus metrics are there": ["reference/metrics#metrics"],
+    "upgrade to a new version without dropping calls in progress": [
+      "guides/upgrade#without-downtime-and-without-dropping-requests-in-progress",
+    ],
+    "what happens to live sessions and running requests when a process is restarted": [
+      "guides/upgrade#without-downtime-and-without-dropping-requests-in-progress",
+      "guides/production#6-processes",
+      "reference/realtime#how-a-session-ends",
+    ],
+    "what port does it listen on": [
+      "guides/questions#which-port-does-it-use-and-how-do-i-change-it",
+      "reference/admin#two-listeners",
+    ],
+    "forgot root password": ["guides/questions#i-lost-the-operators-key-root-or-admin-key-how-do-i-reset-it"],
+    "is there a helm chart": ["guides/questions#does-it-run-on-kubernetes-and-is-there-a-helm-chart"],
+    "does it support mysql": ["guides/questions#can-i-use-mysql-or-sqlite"],
+    "nvidia gpu acceleration": ["guides/questions#does-it-need-or-use-a-gpu"],
+    "deploy in multiple regions": ["guides/questions#can-it-run-in-several-regions", "scaling#regions"],
+    "corporate proxy for outgoing calls": ["guides/questions#can-it-reach-providers-through-an-http-proxy-or-a-vpn"],
+    "does it send usage statistics to you": ["guides/questions#does-it-collect-telemetry-or-send-usage-statistics"],
+    "open source license": ["guides/questions#which-licence-does-it-have-is-it-open-source"],
+    "how many requests per second": ["guides/questions#how-many-users-and-requests-can-one-server-handle"],
+    "enable debug logging": ["guides/questions#how-do-i-change-the-log-level-or-see-debug-logs"],
+    "how much ram": ["guides/questions#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis"],
+    "is there a docker image on docker hub": ["guides/questions#is-there-a-docker-image-on-docker-hub"],
+    "has it been tested with real providers": [
+      "guides/questions#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
+    ],
+    "where is the data stored on disk": ["guides/questions#where-is-the-data-stored"],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -169,9 +248,11 @@ export const QUESTIONS: Questions = {
       "errors#BUDGET_EXCEEDED",
     ],
     "How do I make a fallback to a second provider when the first one is down?": ["guides/add-a-fallback"],
-    "How do I invite a colleague and give her read-only access?": ["reference/tenancy#api-keys"],
+    "How do I invite a colleague and give her read-only access?": [
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
+    ],
     "create a key for a new colleague": [
-      "reference/tenancy#api-keys",
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
       "api/keys#createKey",
       "guides/a-team-with-a-budget#6-let-the-team-administer-itself",
     ],
@@ -204,10 +285,31 @@ export const QUESTIONS: Questions = {
     "who changed this route": ["reference/tenancy#audit-log-who-changed-what", "api/audit"],
     "undo a change of a route": ["api/routes#rollBackRoute", "connections-and-routes#routes"],
     "does it support single sign-on": [
-      "reference/tenancy#api-keys",
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
       "reference/pages#what-the-console-does-not-do",
       "reference/pages#sign-in-and-session",
     ],
+    "how do I revoke a leaked api key": ["guides/troubleshooting#an-api-key-leaked"],
+    "send 10% of the traffic to another provider": ["connections-and-routes#split-traffic-between-providers"],
+    "split traffic between two providers by percentage": ["connections-and-routes#split-traffic-between-providers"],
+    "load balancing between deepgram and openai": [
+      "guides/questions#does-it-balance-load-between-providers-or-split-traffic-by-weight",
+    ],
+    "set a monthly budget for an app": [
+      "reference/budgets#budgets-plans-and-credits",
+      "guides/what-did-it-cost#limit-the-spending-of-an-app-or-a-team-by-month",
+    ],
+    "add a new user to my workspace and make them read only": [
+      "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
+    ],
+    "user management": ["guides/questions#is-there-a-user-management-accounts-roles-sso"],
+    "gdpr right to be forgotten": ["guides/questions#how-do-i-delete-the-data-of-a-customer-gdpr"],
+    "do providers train on my data": ["guides/questions#do-providers-train-on-our-recordings", "reference/data-policy"],
+    "rotate secrets": ["guides/questions#how-do-i-rotate-each-secret"],
+    "who can see my transcripts": ["guides/questions#who-can-read-our-transcripts"],
+    "bring our own provider key": ["guides/questions#can-a-team-use-its-own-provider-account"],
+    "delete a workspace": ["guides/questions#how-do-i-delete-a-workspace-or-an-app"],
+    "give an app a different model": ["guides/questions#how-do-i-give-one-app-another-model"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": ["guides/require-a-feature", "guides/debug-a-bad-transcript"],
@@ -265,6 +367,28 @@ export const QUESTIONS: Questions = {
       "reference/local#speech-of-people",
       "reference/local-models#models-on-this-machine-rules",
     ],
+    "which provider and model produced this transcript": [
+      "guides/debug-a-bad-transcript#2-see-which-provider-was-used-and-why",
+    ],
+    "listen to the original audio of a request": [
+      "reference/data-policy#listen-to-the-original-audio-of-a-past-request",
+    ],
+    "where is the audio of a request stored, can I download it": [
+      "reference/data-policy#listen-to-the-original-audio-of-a-past-request",
+      "guides/questions#can-i-play-or-download-the-recording-of-an-old-request",
+    ],
+    "transcript is cut off at the end": ["guides/debug-a-bad-transcript#5-typical-causes"],
+    "end of the recording is missing in the transcript": ["guides/debug-a-bad-transcript#5-typical-causes"],
+    "wrong language detected how do I force german": ["guides/debug-a-bad-transcript#5-typical-causes"],
+    "find a request when I only have the text": [
+      "guides/questions#i-only-have-the-text-of-a-transcript-how-do-i-find-its-request",
+    ],
+    "punctuation missing": ["guides/questions#why-is-punctuation-missing-or-are-numbers-written-as-words"],
+    "hallucinated text in silence": [
+      "guides/questions#why-does-the-transcript-contain-words-that-were-never-said-hallucination",
+    ],
+    "edit the transcript": ["guides/questions#can-i-correct-a-transcript-in-patchbay"],
+    "custom vocabulary": ["reference/transcription#fields", "guides/debug-a-bad-transcript#5-typical-causes"],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -319,5 +443,26 @@ export const QUESTIONS: Questions = {
       "reference/budgets#plans-and-credits",
     ],
     "are silent minutes billed": ["guides/what-did-it-cost#3-one-request"],
+    "how much did we spend last month per team": ["guides/what-did-it-cost#5-how-much-each-team-app-and-key-spent"],
+    "what happens when the budget is used up": [
+      "guides/a-team-with-a-budget#4-use-up-the-budget",
+      "errors#BUDGET_EXCEEDED",
+    ],
+    "do I pay twice when a request is retried or falls over to another provider": [
+      "guides/what-did-it-cost#failed-requests-and-retries",
+    ],
+    "where do the prices come from and can I change them to our negotiated rate": [
+      "guides/what-did-it-cost#1-enter-a-price",
+      "configuration#prices",
+    ],
+    "is it free": ["guides/questions#what-does-patchbay-cost-and-is-there-a-free-tier"],
+    "monthly invoice pdf": ["guides/questions#does-it-write-invoices"],
+    "prices in euro": ["guides/questions#can-i-use-euros-or-another-currency-than-usd"],
+    vat: ["guides/questions#are-taxes-such-as-vat-included"],
+    "change past charges": [
+      "guides/questions#can-i-change-a-price-afterwards-for-past-requests",
+      "reference/metering#settlement",
+    ],
+    "rounding of seconds": ["guides/questions#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
   },
 };

@@ -12,10 +12,10 @@ export interface SearchSection {
 
 export type SearchIndex = MiniSearch<SearchSection>;
 
-/** Pages that say why something was built are rarely an answer. Lists of links, terms and fields come after the pages that they belong to. */
+/** Pages that say why something was built are rarely an answer. Lists of links, terms, fields and models come after the pages that they belong to. */
 const WEIGHTS = [
   [/^\/docs\/(?:decisions|api\/[\w-]+#(?:responses|parameters|body))/u, 0.2],
-  [/^\/docs(?:\/glossary|\/faults)?#|#(?:next|where-it-is-implemented)$/u, 0.5],
+  [/^\/docs(?:\/glossary|\/faults)?#|#(?:next|where-it-is-implemented|life-of-all-models)$/u, 0.5],
   [/^\/docs\/guides\//u, 1.5],
 ] as const;
 /** A status code asks for the error that has it: these sections, before those that mention the number. */

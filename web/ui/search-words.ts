@@ -26,6 +26,7 @@ const WEAK_WORDS = words(`
 const SYNONYMS: Readonly<Record<string, string>> = {
   audit: "history changed",
   budget: "allowance cap limit spending",
+  cancel: "abort",
   caption: "subtitle srt vtt",
   charge: "bill pay paid invoice refund",
   compatible: "library sdk",
@@ -39,6 +40,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   job: "async asynchronous background batch",
   key: "account colleague invite login member password permission person sso user",
   keyterms: "custom dictionary jargon misspelled spelling vocabulary",
+  licence: "license",
   metrics: "grafana monitoring prometheus",
   month: "monthly",
   postgresql: "database postgres sql",
@@ -52,18 +54,23 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   seal: "encrypt",
   skip: "exclude forbid prohibit",
   spent: "spend",
+  summarise: "summarize",
   tls: "certificate https ssl",
   upgrade: "migrate release update",
   webhook: "callback notify notification",
   workspace: "client company customer department organization team tenant",
 };
 
-/** Words that the stemmer would take for another one: a product, an operation, an import. */
+/** Words that the stemmer would take for another one: a product, an operation, an import, something embedded, something custom. */
 const OWN_STEMS = new Map([
   ["production", "production"],
   ["operator", "operator"],
   ["operators", "operator"],
   ["important", "important"],
+  ["customer", "customer"],
+  ["customers", "customer"],
+  ["embedding", "embeddings"],
+  ["embeddings", "embeddings"],
 ]);
 
 export interface QueryTerm {
@@ -95,7 +102,7 @@ export function queryTerms(query: readonly string[]): readonly QueryTerm[] {
 
 function synonymsOf(term: string): readonly string[] {
   return Object.entries(SYNONYMS)
-    .filter(([, others]) => others.split(" ").some((other) => stemmer(other) === term))
+    .filter(([, others]) => others.split(" ").some((other) => indexedTerm(other) === term))
     .map(([word]) => stemmer(word));
 }
 

@@ -156,7 +156,7 @@ export const configurationFile = section({
   storage: storageSection.prefault({}).describe("Storage of data."),
   models: modelsSection.prefault({}).describe("Models that run on this machine."),
   secrets: secretsSection.prefault({}).describe("Secrets of the installation."),
-  limits: limitsSection.prefault({}).describe("Limits, as returned by `GET /v1/melimits`."),
+  limits: limitsSection.prefault({}).describe("Limits, as returned by `GET /v1/me/limits`."),
   retention: section({
     request_days: z
       .int()
