@@ -2,7 +2,8 @@
 // process. A destination that fails or is slow delays no other, because no start waits for it [alerts.isolation].
 import { createKeyedSemaphore } from "../lib/concurrency/keyed-semaphore.ts";
 import { bypassRls } from "../storage/system.ts";
-import { attemptDelivery, isGone, isThrottled } from "../webhooks/attempt.ts";
+import { attemptDelivery } from "../webhooks/attempt.ts";
+import { isGone, isThrottled } from "../webhooks/attempted.ts";
 import { leaseSeconds } from "../webhooks/queues.ts";
 import { nextDelaySeconds } from "../webhooks/schedule.ts";
 import type { Destination } from "./destinations.ts";

@@ -8,7 +8,8 @@ import { CliError, type Terminal, stripControlCharacters, write } from "../cli/t
 import type { Configuration } from "../config/configuration.ts";
 import { newId } from "../contract/ids.ts";
 import { missingSecrets } from "../storage/secrets/open-secrets.ts";
-import { type Attempted, attemptDelivery, type AttemptServices } from "../webhooks/attempt.ts";
+import { attemptDelivery, type AttemptServices } from "../webhooks/attempt.ts";
+import type { Attempted } from "../webhooks/attempted.ts";
 import type { OpenNetwork } from "./doctor/doctor-network.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
 

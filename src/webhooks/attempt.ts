@@ -1,5 +1,5 @@
 // Makes one delivery attempt: signs the body [webhooks.signed-per-attempt], sends it and evaluates the response. No database transaction is open meanwhile.
-import type { AttemptOutcome } from "../contract/webhook.ts";
+import type { Attempted } from "./attempted.ts";
 import { retryAfterSeconds } from "./schedule.ts";
 import type { ReceiverAnswer, WebhookServices } from "./services.ts";
 import { type SigningSecrets, signatureHeaders } from "./sign.ts";
@@ -17,19 +17,8 @@ export interface AttemptServices extends Pick<WebhookServices, "timeoutMs" | "no
   readonly receivers: Pick<WebhookServices["receivers"], "post">;
 }
 
-export interface Attempted {
-  readonly startedAt: Date;
-  readonly outcome: AttemptOutcome;
-  readonly statusCode: number | null;
-  readonly latencyMs: number;
-  readonly response: string | null;
-  readonly retryAfterSeconds: number | null;
-}
-
 /** Enough to show the receiver's error message. */
 const MAX_RESPONSE_CHARACTERS = 2_048;
-const GONE = 410;
-const TOO_MANY_REQUESTS = 429;
 
 export async function attemptDelivery(
   services: AttemptServices,
@@ -65,14 +54,6 @@ export function signedRequest(
       ...(isTest ? { "x-svc-webhook-test": "true" } : {}),
     },
   };
-}
-
-export function isGone(attempted: Attempted): boolean {
-  return attempted.statusCode === GONE;
-}
-
-export function isThrottled(attempted: Attempted): boolean {
-  return attempted.outcome === "timeout" || attempted.statusCode === TOO_MANY_REQUESTS;
 }
 
 function evaluate(

@@ -3,7 +3,7 @@
 import { brand } from "../contract/ids.ts";
 import { openerWith, type SecretOpener } from "../storage/secrets/data-keys.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
-import type { Attempted } from "./attempt.ts";
+import type { Attempted } from "./attempted.ts";
 import { type ClaimedDelivery, decideClaim } from "./claim.ts";
 import { type DeliveryState, deliveryStateOf, ended, type WebhookState, webhookStateOf } from "./delivery-state.ts";
 import { eventBody } from "./event-body.ts";

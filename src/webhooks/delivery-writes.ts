@@ -8,7 +8,7 @@ import type { Database, systemAccess, SystemTransaction } from "../storage/datab
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transactIdempotently } from "../storage/transact.ts";
-import type { Attempted } from "./attempt.ts";
+import type { Attempted } from "./attempted.ts";
 import { type Decisions, type DecisionServices, decideSteps, type RecordStep, type Step } from "./batch-decisions.ts";
 import type { Claim, ClaimedDelivery } from "./claim.ts";
 import type { WebhookState } from "./delivery-state.ts";

@@ -1,6 +1,6 @@
 // Decides what an attempt changes: the delivery's state, the receiver's health, and when the next attempt is due. If the process dies before this is stored,
 // the attempt is repeated under the same event id [webhooks.at-least-once]. Pure.
-import { type Attempted, isGone, isThrottled } from "./attempt.ts";
+import { type Attempted, isGone, isThrottled } from "./attempted.ts";
 import type { ClaimedDelivery } from "./claim.ts";
 import { type DeliveryState, ended, type WebhookState } from "./delivery-state.ts";
 import { nextDelaySeconds } from "./schedule.ts";
