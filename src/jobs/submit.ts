@@ -5,7 +5,7 @@ import { assertNever } from "../lib/assert-never.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { JobRequestFields } from "../contract/jobs.ts";
 import { diskFullError } from "../audio/disk-full-error.ts";
-import { objectBody } from "../audio/spool.ts";
+import { type KeptAudio, objectBody } from "../audio/spool.ts";
 import type { AudioCall } from "../gateway/transcription/audio-call.ts";
 import { decideFor, decideWithChat } from "../gateway/transcription/decide-audio.ts";
 import { refuseTooManyKeyterms } from "../gateway/transcription/refuse-too-many-keyterms.ts";
@@ -33,10 +33,10 @@ import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
 import type { Submission, Submitted } from "./submission.ts";
-import { acceptJobs, RefusedError, SlotsLostError } from "./submit-batch.ts";
+import { acceptJobs, type AcceptOptions, RefusedError, SlotsLostError } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
 import { pricesFor } from "./job-prices.ts";
-import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
+import { jobAudio, type JobRequest, type OpenJob, sealRequest } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { retryAfterReclaim } from "./run/retry-after-reclaim.ts";
 import {
@@ -105,6 +105,9 @@ async function explain({ gateway, limits }: JobServices, call: JobCall): Promise
   );
 }
 
+/** Sent through the queue: whether an earlier try is still being committed is unknown. */
+const ALONE: AcceptOptions = { reserves: "last", begun: new Map() };
+
 interface Acceptance {
   readonly jobId: JobId;
   readonly decision: SuccessfulDecision;
@@ -118,7 +121,9 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservations = audio === null ? [null] : reservationsFor(services, call, decision, audio.measured);
-  const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(gateway, call, decision));
+  const request = requestOf(gateway, call, decision);
+  const sealedRequest = sealRequest(seal, owner.workspaceId, jobId, request);
+  const measured = audio === null ? null : jobAudio(audio.measured, audio.sha256);
   const submitted = (createdAt: Date): GatewayReply =>
     jsonReply(202, describeSubmitted(jobId, createdAt), {
       location: pollUrl(jobId),
@@ -135,8 +140,8 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       keyId: call.principal.key.id,
       requestId: call.requestId,
       task: call.task,
-      request,
-      audio: audio === null ? null : jobAudio(audio.measured, audio.sha256),
+      request: sealedRequest,
+      audio: measured,
       audioKey,
       reserved: reservation,
       purpose: decision.purpose,
@@ -145,6 +150,27 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       beginsSimulated: beginsSimulated(call, decision),
     },
   });
+  const openAt =
+    (reservation: Reservation | null) =>
+    (deadlineAt: Date): OpenJob => ({
+      id: jobId,
+      attempt: 1,
+      laidAside: 0,
+      ...owner,
+      payer: payerOf(call, decision.purpose),
+      request,
+      audio: measured,
+      audioKey,
+      call:
+        reservation === null
+          ? null
+          : { attemptId: reservation.attemptId, position: reservation.position, state: "reserved" },
+      remoteRun: null,
+      failures: [],
+      cancelRequested: false,
+      deadlineAt,
+    });
+  const keepAudio = (): KeptAudio | null => (call.audio.kind === "spooled" ? call.audio.spooled.keep() : null);
   const findSubmitted = async (tx: DatabaseTransaction): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
@@ -153,7 +179,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     database.inWorkspace(owner.workspaceId, work);
   const insertAlone = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
     // The row first: an earlier try that is still being committed has to be noticed by its id, not by the budget that it uses.
-    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], "last").catch(refuseAlone);
+    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], ALONE).catch(refuseAlone);
     const reply = replyOf(accepted ?? { kind: "slot_lost" });
     // The id was free, so no earlier try of this submission is still being committed. This one may be.
     mayExist = true;
@@ -181,7 +207,12 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       hasBegun = true;
     };
     try {
-      return replyOf(await services.submitInBatch({ ...submission(reservation), onBegin }));
+      return replyOf(await services.submitInBatch({
+        ...submission(reservation),
+        onBegin,
+        openAt: openAt(reservation),
+        keepAudio,
+      }));
     } catch (error) {
       if (!hasBegun || error instanceof GatewayError) throw error;
       mayExist = !isRolledBack(error);

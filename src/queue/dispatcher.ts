@@ -15,6 +15,12 @@ export interface Message {
   readonly freeSlot: () => void;
 }
 
+/** Begin or release it. A stop waits for either. */
+export interface ReservedSlot {
+  begin(work: (message: Omit<Message, "data">) => Promise<void>): void;
+  release(): void;
+}
+
 export interface WorkOptions {
   /** Handlers at once in this process. */
   readonly concurrency: number;
@@ -28,6 +34,8 @@ export interface WorkOptions {
 
 export interface Dispatcher {
   wake(): void;
+  /** A slot for work of this process that needs no message. Null: there is none for the group, or messages may be waiting, which go first. */
+  reserve(group: string): ReservedSlot | null;
   /** Fetches again after so many seconds, when a deferred message is due. */
   wakeAfter(seconds: number): void;
   /** Stops fetching. Running handlers continue. */
@@ -54,11 +62,12 @@ const MAX_EXACT_SIZE = 16;
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
-  const running = new Map<Promise<void>, Job<unknown>>();
-  /** Those of the running messages that occupy a slot. */
-  const slots = new Set<Job<unknown>>();
+  /** Null: work without a message. */
+  const running = new Map<Promise<void>, Job<unknown> | null>();
+  /** Those of the running messages, and of the work without one, that occupy a slot. */
+  const slots = new Set<Occupant>();
   const turns = createGroupOrder();
-  const state = { isStopping: false, isFetchWanted: false };
+  const state = { isStopping: false, isFetchWanted: false, wakes: 0, isQueueEmpty: false };
   let fetching: Promise<void> | null = null;
   const completion = createCompletion(options);
   const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
@@ -71,8 +80,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         const isTurn = options.perGroup !== undefined && turns.isOpen();
         const batchSize = isTurn ? 1 : fewSizes(room.slots);
         const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
+        const { wakes } = state;
         const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
         for (const job of jobs) startJob(job);
+        if (ignoreGroups.length === 0 && jobs.length < batchSize) state.isQueueEmpty = wakes === state.wakes;
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
         else if (jobs.length < batchSize) break;
       }
@@ -80,9 +91,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const wake = (): void => {
     turns.news();
+    state.wakes += 1;
+    state.isQueueEmpty = false;
     startFetching();
   };
   const startFetching = (): void => {
+    // Whatever comes after the last fetch is announced, or found by a poll.
+    if (state.isQueueEmpty) return;
     state.isFetchWanted = true;
     if (state.isStopping) return;
     fetching ??= fetchMessages()
@@ -94,25 +109,28 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       });
   };
 
-  const startJob = (job: Job<unknown>): void => {
-    slots.add(job);
-    const work: Promise<void> = handle(job)
+  const startJob = (job: Job<unknown>): void => occupy(job, job, () => handle(job));
+
+  const occupy = (occupant: Occupant, job: Job<unknown> | null, run: () => Promise<void>): void => {
+    slots.add(occupant);
+    const work: Promise<void> = run()
       .catch(onError)
       .finally(() => {
         running.delete(work);
-        slots.delete(job);
+        slots.delete(occupant);
         startFetching();
       });
     running.set(work, job);
-    turns.took(job.groupId ?? null);
+    turns.took(occupant.groupId ?? null);
+  };
+
+  const freeSlotOf = (occupant: Occupant) => (): void => {
+    if (slots.delete(occupant)) startFetching();
   };
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      const freeSlot = (): void => {
-        if (slots.delete(job)) startFetching();
-      };
-      await options.handler({ data: job.data, signal: aborter.signal, freeSlot });
+      await options.handler({ data: job.data, signal: aborter.signal, freeSlot: freeSlotOf(job) });
     } catch (error) {
       onError(error);
       // The error is not stored, because it may contain a caller's data.
@@ -125,15 +143,26 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const timer = setInterval(wake, pollMs);
   timer.unref();
   const dueWakes = createDueWakes(wake);
-  const heartbeat = startHeartbeat(options, () => [...running.values()]);
+  const heartbeat = startHeartbeat(options, () => [...running.values()].filter((job) => job !== null));
   wake();
   const drain = (): void => {
     state.isStopping = true;
     clearInterval(timer);
     dueWakes.stop();
   };
+  const reserve = (groupId: string): ReservedSlot | null => {
+    if (state.isStopping || !state.isQueueEmpty || !hasRoom(computeRoom(), groupId)) return null;
+    const occupant: Occupant = { groupId };
+    const work = Promise.withResolvers<void>();
+    occupy(occupant, null, () => work.promise);
+    return {
+      begin: (run) => work.resolve(run({ signal: aborter.signal, freeSlot: freeSlotOf(occupant) })),
+      release: () => work.resolve(),
+    };
+  };
   return {
     wake,
+    reserve,
     wakeAfter: (seconds) => {
       if (!state.isStopping) dueWakes.after(seconds);
     },
@@ -156,23 +185,34 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
+interface Occupant {
+  readonly groupId?: string | null;
+}
+
 interface Room {
   /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
   readonly slots: number;
+  /** Whatever their groups. */
+  readonly freeSlots: number;
   readonly busyGroups: readonly string[];
   readonly fullGroups: string[];
 }
 
-function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurrency: number, perGroup: number): Room {
+function roomFor(occupied: ReadonlySet<Occupant>, running: number, concurrency: number, perGroup: number): Room {
   const counts = new Map<string, number>();
   for (const { groupId = null } of occupied) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
   const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
   const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
   return {
     slots: Math.min(free, perGroup, ...headroom),
+    freeSlots: free,
     busyGroups: [...counts.keys()],
     fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
   };
+}
+
+function hasRoom({ freeSlots, fullGroups }: Room, group: string): boolean {
+  return freeSlots > 0 && !fullGroups.includes(group);
 }
 
 /** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
