@@ -1,5 +1,6 @@
 // Lets this process begin a job in the transaction that accepts it, if it has a free slot and the queue is empty [jobs.local-start]: no message, no second
 // commit, and a recording that is in memory need not be read from the object store. The job has a lease from its commit, as any claimed job.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KeptAudio } from "../audio/spool.ts";
 import type { AppId } from "../contract/ids.ts";
 import type { Message, Queue, ReservedSlot } from "../queue/queue.ts";
@@ -30,7 +31,11 @@ export function createLocalStarts(queue: Pick<Queue, "reserve">): LocalStarts {
     begin: (slot, started) => {
       const run = runStarted;
       if (run === null) throw new Error("a slot without a worker");
-      slot.begin((message) => run(started, message));
+      slot.begin(async (message) => {
+        // The answers to the submissions go first.
+        await nextTurn();
+        await run(started, message);
+      });
     },
     workWith: (run) => {
       runStarted = run;

@@ -6,6 +6,7 @@ import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
+import { createSlots, hasRoomFor, type Occupant } from "./slots.ts";
 
 export interface Message {
   readonly data: unknown;
@@ -53,8 +54,6 @@ interface DispatcherOptions extends WorkOptions {
 }
 
 const POLL_MS = 2_000;
-/** Handlers that have freed their slots may be so many times as many as there are slots. */
-const MAX_RUNNING_FACTOR = 4;
 /** In one statement. */
 const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
@@ -62,27 +61,23 @@ const MAX_EXACT_SIZE = 16;
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, db, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
-  /** Null: work without a message. */
-  const running = new Map<Promise<void>, Job<unknown> | null>();
-  /** Those of the running messages, and of the work without one, that occupy a slot. */
-  const slots = new Set<Occupant>();
+  const slots = createSlots({ concurrency, perGroup, onError, onFree: () => startFetching() });
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false, wakes: 0, isQueueEmpty: false };
   let fetching: Promise<void> | null = null;
   const completion = createCompletion(options);
-  const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
 
   const fetchMessages = async (): Promise<void> => {
     while (state.isFetchWanted && !state.isStopping) {
       state.isFetchWanted = false;
-      for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
+      for (let room = slots.room(); room.slots > 0 && !state.isStopping; room = slots.room()) {
         // A free slot goes first to a group that runs nothing and was not served in this round, whatever the age of other messages.
         const isTurn = options.perGroup !== undefined && turns.isOpen();
         const batchSize = isTurn ? 1 : fewSizes(room.slots);
         const ignoreGroups = isTurn ? turns.had(room.busyGroups) : room.fullGroups;
         const { wakes } = state;
         const jobs = await boss.fetch<unknown>(name, { batchSize, ignoreGroups, db });
-        for (const job of jobs) startJob(job);
+        for (const job of jobs) occupy(job, job, () => handle(job));
         if (ignoreGroups.length === 0 && jobs.length < batchSize) state.isQueueEmpty = wakes === state.wakes;
         if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
         else if (jobs.length < batchSize) break;
@@ -109,28 +104,14 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       });
   };
 
-  const startJob = (job: Job<unknown>): void => occupy(job, job, () => handle(job));
-
-  const occupy = (occupant: Occupant, job: Job<unknown> | null, run: () => Promise<void>): void => {
-    slots.add(occupant);
-    const work: Promise<void> = run()
-      .catch(onError)
-      .finally(() => {
-        running.delete(work);
-        slots.delete(occupant);
-        startFetching();
-      });
-    running.set(work, job);
+  const occupy = (occupant: Occupant, job: Job<unknown> | null, work: () => Promise<void>): void => {
+    slots.occupy(occupant, job, work);
     turns.took(occupant.groupId ?? null);
-  };
-
-  const freeSlotOf = (occupant: Occupant) => (): void => {
-    if (slots.delete(occupant)) startFetching();
   };
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      await options.handler({ data: job.data, signal: aborter.signal, freeSlot: freeSlotOf(job) });
+      await options.handler({ data: job.data, signal: aborter.signal, freeSlot: () => slots.free(job) });
     } catch (error) {
       onError(error);
       // The error is not stored, because it may contain a caller's data.
@@ -143,7 +124,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const timer = setInterval(wake, pollMs);
   timer.unref();
   const dueWakes = createDueWakes(wake);
-  const heartbeat = startHeartbeat(options, () => [...running.values()].filter((job) => job !== null));
+  const heartbeat = startHeartbeat(options, slots.messages);
   wake();
   const drain = (): void => {
     state.isStopping = true;
@@ -151,12 +132,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     dueWakes.stop();
   };
   const reserve = (groupId: string): ReservedSlot | null => {
-    if (state.isStopping || !state.isQueueEmpty || !hasRoom(computeRoom(), groupId)) return null;
+    if (state.isStopping || !state.isQueueEmpty || !hasRoomFor(slots.room(), groupId)) return null;
     const occupant: Occupant = { groupId };
     const work = Promise.withResolvers<void>();
     occupy(occupant, null, () => work.promise);
     return {
-      begin: (run) => work.resolve(run({ signal: aborter.signal, freeSlot: freeSlotOf(occupant) })),
+      begin: (run) => work.resolve(run({ signal: aborter.signal, freeSlot: () => slots.free(occupant) })),
       release: () => work.resolve(),
     };
   };
@@ -170,7 +151,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async stop(graceMs) {
       drain();
       await fetching;
-      const finished = Promise.all(running.keys());
+      const finished = slots.finished();
       const graceOver = new AbortController();
       await Promise.race([
         finished,
@@ -183,36 +164,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       clearInterval(heartbeat);
     },
   };
-}
-
-interface Occupant {
-  readonly groupId?: string | null;
-}
-
-interface Room {
-  /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
-  readonly slots: number;
-  /** Whatever their groups. */
-  readonly freeSlots: number;
-  readonly busyGroups: readonly string[];
-  readonly fullGroups: string[];
-}
-
-function roomFor(occupied: ReadonlySet<Occupant>, running: number, concurrency: number, perGroup: number): Room {
-  const counts = new Map<string, number>();
-  for (const { groupId = null } of occupied) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
-  const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
-  const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
-  return {
-    slots: Math.min(free, perGroup, ...headroom),
-    freeSlots: free,
-    busyGroups: [...counts.keys()],
-    fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
-  };
-}
-
-function hasRoom({ freeSlots, fullGroups }: Room, group: string): boolean {
-  return freeSlots > 0 && !fullGroups.includes(group);
 }
 
 /** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */

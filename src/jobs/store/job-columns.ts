@@ -64,6 +64,8 @@ const OF_CANCELLED: ReadonlySet<string> = new Set<keyof JobRow>([
 export const ENDING_COLUMNS = sql.join(
   NAMES.map((column) => {
     const value = sql.ref(`jobs.${column}`);
-    return OF_CANCELLED.has(column) ? sql`case when jobs.cancel_requested then ${value} end as ${sql.ref(column)}` : value;
+    return OF_CANCELLED.has(column)
+      ? sql`case when jobs.cancel_requested then ${value} end as ${sql.ref(column)}`
+      : value;
   }),
 );
