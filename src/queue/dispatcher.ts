@@ -124,7 +124,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const timer = setInterval(wake, pollMs);
   timer.unref();
   const dueWakes = createDueWakes(wake);
-  const heartbeat = startHeartbeat(options, slots.messages);
+  const heartbeat = startHeartbeat(options, () => slots.messages());
   wake();
   const drain = (): void => {
     state.isStopping = true;
