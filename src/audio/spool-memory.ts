@@ -72,6 +72,8 @@ export interface SpoolMemory {
   add(chunk: Uint8Array): boolean;
   /** The added bytes without a copy, valid until `letGo`. */
   bytes(): Buffer;
+  /** Memory that is taken from the pool. */
+  readonly blockBytes: number;
   /** Copies, for readers that may still hold one after `letGo`: a socket sends its data when it can. */
   readonly read: OpenBytes;
   letGo(): void;
@@ -105,6 +107,9 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
       return true;
     },
     bytes,
+    get blockBytes() {
+      return block?.length ?? 0;
+    },
     async *read(pieces) {
       let copy: Buffer | null = null;
       for (let offset = 0; offset < usedBytes; offset += READ_BYTES) {

@@ -10,6 +10,7 @@ import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans
 import { createEndBatch } from "../jobs/end-batch.ts";
 import { createAppMutex } from "../jobs/run/app-mutex.ts";
 import { createWriteBatches } from "../jobs/run/write-batches.ts";
+import { createLocalStarts } from "../jobs/local-starts.ts";
 import { createSubmitBatch } from "../jobs/submit-batch.ts";
 import { startWorker } from "../jobs/worker.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
@@ -79,6 +80,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   await queue.start();
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));
   const onTerminal: OnTerminal = (tx, events) => deliverOnTerminal({ queue }, tx, events);
+  const localStarts = createLocalStarts(queue);
   const jobs: JobServices = {
     gateway,
     database,
@@ -89,7 +91,8 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     parser,
     resultReads: createKeyedSemaphore(MOST_RESULT_READS),
     appTurns: createAppMutex(),
-    submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits }),
+    submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits, localStarts }),
+    localStarts,
     endInBatch: createEndBatch({ gateway, database, limits, onTerminal }),
     writes: createWriteBatches(),
     removals: createWaitGroup(),

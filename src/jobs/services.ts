@@ -10,6 +10,7 @@ import type { Queue, QueueDefinition } from "../queue/queue.ts";
 import type { Database, DatabaseTransaction } from "../storage/database.ts";
 import type { Seal } from "../storage/secrets/seal.ts";
 import type { OnTerminal } from "../webhooks/store/webhook-events.ts";
+import type { LocalStarts } from "./local-starts.ts";
 import type { Leases } from "./leases.ts";
 import type { AppMutex } from "./run/app-mutex.ts";
 import type { EndInBatch } from "./job-end.ts";
@@ -29,6 +30,7 @@ export interface JobServices {
   readonly resultReads: KeyedSemaphore;
   readonly appTurns: AppMutex;
   readonly submitInBatch: SubmitInBatch;
+  readonly localStarts: LocalStarts;
   readonly endInBatch: EndInBatch;
   readonly writes: WriteBatches;
   /** Deletions of audio that continue after their jobs have ended. */

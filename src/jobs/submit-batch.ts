@@ -8,10 +8,12 @@ import type { DatabaseTransaction } from "../storage/database.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { completeReservedSlots } from "../storage/idempotency-slots.ts";
 import { enqueueJobs, type JobServices } from "./services.ts";
-import { insertJobs } from "./store/jobs.ts";
+import type { ReservedSlot } from "../queue/queue.ts";
+import { beginJobs, insertJobs } from "./store/jobs.ts";
 import type { PendingSubmission, Submission, SubmitInBatch, Submitted } from "./submission.ts";
 
-type BatchServices = Pick<JobServices, "database" | "gateway" | "queue" | "seal" | "limits">;
+type AcceptServices = Pick<JobServices, "gateway" | "queue" | "seal" | "limits">;
+type BatchServices = AcceptServices & Pick<JobServices, "database" | "localStarts">;
 
 const MAX_BATCH = 64;
 
@@ -49,14 +51,16 @@ function batchOf(
 ): SubmitInBatch {
   const run = async (batch: readonly PendingSubmission[]): Promise<readonly Submitted[]> => {
     const lost = new Set<Submission>();
+    using slots = reserveSlots(services, batch);
     for (;;) {
       const remaining = batch.filter((each) => !lost.has(each));
       const reserves = performance.now() < refusals.expectedUntilMs ? "first" : "last";
       try {
         const submitted = await services.database.inWorkspace(workspaceId, async (tx) => {
           for (const { onBegin } of remaining) onBegin();
-          return acceptJobs(services, tx, remaining, reserves);
+          return acceptJobs(services, tx, remaining, { reserves, begun: slots });
         });
+        begin(services, slots, remaining, submitted);
         const answers = new Map(remaining.map((each, index) => [each, submitted[index]]));
         return batch.map((each) => answers.get(each) ?? { kind: "slot_lost" });
       } catch (error) {
@@ -68,6 +72,38 @@ function batchOf(
     }
   };
   return createBatcher(run, { maxItems: MAX_BATCH, isItemFault: (error) => !isDatabaseUnavailable(error) });
+}
+
+/** Slots of this process, for as many of the batch as there are. Those that are not used are released. */
+function reserveSlots(
+  { localStarts }: Pick<BatchServices, "localStarts">,
+  batch: readonly PendingSubmission[],
+): Map<Submission, ReservedSlot> & Disposable {
+  const slots = new Map<Submission, ReservedSlot>();
+  for (const each of batch) {
+    const slot = localStarts.reserve(each.owner.appId);
+    if (slot !== null) slots.set(each, slot);
+  }
+  return Object.assign(slots, {
+    [Symbol.dispose]: () => {
+      for (const slot of slots.values()) slot.release();
+    },
+  });
+}
+
+function begin(
+  { localStarts }: Pick<BatchServices, "localStarts">,
+  slots: Map<Submission, ReservedSlot>,
+  committed: readonly PendingSubmission[],
+  submitted: readonly Submitted[],
+): void {
+  for (const [index, each] of committed.entries()) {
+    const slot = slots.get(each);
+    const outcome = submitted[index];
+    if (slot === undefined || outcome?.kind !== "accepted") continue;
+    localStarts.begin(slot, { job: each.openAt(outcome.deadlineAt), audio: each.keepAudio() });
+    slots.delete(each);
+  }
 }
 
 /** Budgets refused submissions after their rows were inserted. The transaction must be rolled back. */
@@ -92,15 +128,21 @@ export class SlotsLostError extends Error {
   }
 }
 
+export interface AcceptOptions {
+  readonly reserves: "first" | "last";
+  /** Those that this process begins, which need no message. */
+  readonly begun: Pick<ReadonlyMap<Submission, unknown>, "has">;
+}
+
 /**
  * Reserves, inserts, enqueues and stores the replies, all or nothing but for those that a budget refuses. Throws `SlotsLostError`, and `RefusedError` if a
  * budget refuses one and `reserves` is "last".
  */
 export async function acceptJobs(
-  services: Omit<BatchServices, "database">,
+  services: AcceptServices,
   tx: DatabaseTransaction,
   batch: readonly Submission[],
-  reserves: "first" | "last",
+  { reserves, begun }: AcceptOptions,
 ): Promise<readonly Submitted[]> {
   const refusals = reserves === "first" ? await reserve(services, tx, batch) : new Map<Submission, BudgetExceeded>();
   const admitted = batch.filter((each) => !refusals.has(each));
@@ -109,16 +151,22 @@ export async function acceptJobs(
     admitted.map(({ owner, job }) => ({ ...owner, ...job })),
     services.limits.jobDeadlineSeconds,
   );
+  await beginJobs(
+    tx,
+    admitted.filter((each) => begun.has(each)).map(({ job }) => job.id),
+  );
   await enqueueJobs(
     services.queue,
-    admitted.map(({ owner, job }) => ({ id: job.id, appId: owner.appId })),
+    admitted.filter((each) => !begun.has(each)).map(({ owner, job }) => ({ id: job.id, appId: owner.appId })),
     { goesFirst: false },
     tx,
   );
   const replies = new Map(
     admitted.flatMap((each) => {
       const times = created.get(each.job.id);
-      return times === undefined ? [] : [[each, { reply: each.replyAt(times.createdAt), ...times }] as const];
+      return times === undefined
+        ? []
+        : [[each, { reply: each.replyAt(times.createdAt), deadlineAt: times.deadlineAt }] as const];
     }),
   );
   await completeSlots(services, tx, replies);
@@ -131,7 +179,7 @@ export async function acceptJobs(
     const refusal = refusals.get(each);
     if (refusal !== undefined) return { kind: "exceeded", exceeded: refusal };
     if (accepted === undefined) throw new Error("a submission without its row");
-    return { kind: "accepted", reply: accepted.reply };
+    return { kind: "accepted", ...accepted };
   });
 }
 

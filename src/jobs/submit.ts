@@ -1,42 +1,37 @@
 // Submits a job: an upload is measured, routed, reserved and durable before the 202 [jobs.accepted-durable] [jobs.upload-judged-first], a URL is validated as
 // far as possible without fetching it. Row, reservation, queue message and stored response of the key are one transaction.
-import { newId, type JobId } from "../contract/ids.ts";
+import { newId } from "../contract/ids.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { GatewayError } from "../contract/errors.ts";
-import type { JobRequestFields } from "../contract/jobs.ts";
 import { diskFullError } from "../audio/disk-full-error.ts";
 import { objectBody } from "../audio/spool.ts";
-import type { AudioCall } from "../gateway/transcription/audio-call.ts";
 import { decideFor, decideWithChat } from "../gateway/transcription/decide-audio.ts";
 import { refuseTooManyKeyterms } from "../gateway/transcription/refuse-too-many-keyterms.ts";
 import { audioSlotRequest } from "../gateway/idempotency/slot-request.ts";
 import { payerOf } from "../gateway/account/payer.ts";
 import { budgetExceeded, isMoneyRefusal } from "../gateway/billing/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/transcription/measure-audio.ts";
-import { billingClassOf } from "../gateway/billing/billing-class.ts";
 import { audioAmount, quoteFor } from "../gateway/billing/audio-quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { reservationOf } from "../gateway/billing/call-accounting.ts";
 import { appOf } from "../gateway/account/app-of.ts";
-import { requireRoute, canSeeNames } from "../gateway/calls/routing-errors.ts";
+import { requireRoute } from "../gateway/calls/routing-errors.ts";
 import { permanentLackFor } from "../gateway/calls/target-unavailability.ts";
 import { slotTakenOver } from "../gateway/idempotency/slot-taken-over.ts";
 import { dryRunAudio } from "../gateway/dry-run/dry-run.ts";
 import { withAudio } from "../gateway/transcription/with-audio.ts";
 import { type ClaimedSlot, withSlot } from "../gateway/idempotency/with-slot.ts";
 import type { Reservation } from "../metering/ledger-entries.ts";
-import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { DatabaseTransaction, Transactor } from "../storage/database.ts";
 import { isServerUnavailable } from "../storage/database-faults.ts";
 import { readJob } from "./store/jobs.ts";
 import { retryUntilDeadline } from "../storage/retry-until-deadline.ts";
 import { isRolledBack, repeatUnlessDone, transactExactlyOnce } from "../storage/transact.ts";
-import type { Submission, Submitted } from "./submission.ts";
-import { acceptJobs, RefusedError, SlotsLostError } from "./submit-batch.ts";
+import type { Submitted } from "./submission.ts";
+import { acceptJobs, type AcceptOptions, RefusedError, SlotsLostError } from "./submit-batch.ts";
 import { describeSubmitted, pollUrl } from "./read/describe-job.ts";
-import { pricesFor } from "./job-prices.ts";
-import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
+import { type Acceptance, type JobCall, submissionsOf, type SuccessfulDecision } from "./new-submission.ts";
 import type { JobServices } from "./services.ts";
 import { retryAfterReclaim } from "./run/retry-after-reclaim.ts";
 import {
@@ -44,13 +39,6 @@ import {
   throwIfDatabaseUnavailable,
   mapDatabaseUnavailable,
 } from "../gateway/calls/database-unavailable.ts";
-
-export interface JobCall extends AudioCall {
-  /** The fields that only jobs have, as they were sent: the idempotency key compares them, without defaults. */
-  readonly ownFields: Pick<JobRequestFields, "task" | "metadata">;
-}
-
-type SuccessfulDecision = Extract<RouteDecision, { ok: true }>;
 
 /** Seconds after which a first poll is worthwhile. */
 const RETRY_AFTER_SECONDS = 2;
@@ -105,46 +93,21 @@ async function explain({ gateway, limits }: JobServices, call: JobCall): Promise
   );
 }
 
-interface Acceptance {
-  readonly jobId: JobId;
-  readonly decision: SuccessfulDecision;
-  readonly audio: { readonly measured: MeasuredAudio; readonly sha256: string } | null;
-  readonly audioKey: string | null;
-  readonly slot: ClaimedSlot | null;
-}
+/** Sent through the queue: whether an earlier try is still being committed is unknown. */
+const ALONE: AcceptOptions = { reserves: "last", begun: new Map() };
 
 async function commit(services: JobServices, call: JobCall, acceptance: Acceptance): Promise<GatewayReply> {
-  const { database, gateway, seal } = services;
-  const { jobId, decision, audio, audioKey, slot } = acceptance;
+  const { database, gateway } = services;
+  const { jobId, decision, audio } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservations = audio === null ? [null] : reservationsFor(services, call, decision, audio.measured);
-  const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(gateway, call, decision));
   const submitted = (createdAt: Date): GatewayReply =>
     jsonReply(202, describeSubmitted(jobId, createdAt), {
       location: pollUrl(jobId),
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
   let mayExist = false;
-  const submission = (reservation: Reservation | null): Submission => ({
-    owner,
-    reservation,
-    slot: slot?.ref ?? null,
-    replyAt: submitted,
-    job: {
-      id: jobId,
-      keyId: call.principal.key.id,
-      requestId: call.requestId,
-      task: call.task,
-      request,
-      audio: audio === null ? null : jobAudio(audio.measured, audio.sha256),
-      audioKey,
-      reserved: reservation,
-      purpose: decision.purpose,
-      metadata: call.ownFields.metadata ?? {},
-      slotKey: slot?.ref.keySha256 ?? null,
-      beginsSimulated: beginsSimulated(call, decision),
-    },
-  });
+  const submission = submissionsOf(services, call, acceptance, submitted);
   const findSubmitted = async (tx: DatabaseTransaction): Promise<GatewayReply | null> => {
     const row = await readJob(tx, owner, jobId);
     return row === null ? null : submitted(row.created_at);
@@ -153,7 +116,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     database.inWorkspace(owner.workspaceId, work);
   const insertAlone = async (tx: DatabaseTransaction, reservation: Reservation | null): Promise<GatewayReply> => {
     // The row first: an earlier try that is still being committed has to be noticed by its id, not by the budget that it uses.
-    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], "last").catch(refuseAlone);
+    const [accepted] = await acceptJobs(services, tx, [submission(reservation)], ALONE).catch(refuseAlone);
     const reply = replyOf(accepted ?? { kind: "slot_lost" });
     // The id was free, so no earlier try of this submission is still being committed. This one may be.
     mayExist = true;
@@ -202,12 +165,6 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;
-}
-
-/** True for a test key, or if the first target is the sandbox. */
-function beginsSimulated({ principal }: JobCall, { candidates }: SuccessfulDecision): boolean {
-  const [first] = candidates;
-  return first !== undefined && billingClassOf(principal, first.target, null) === "simulated";
 }
 
 /** Throws the first refusal if the budget covers none of the reservations. */
@@ -272,28 +229,4 @@ function replyOf(submitted: Submitted): GatewayReply {
     default:
       return assertNever(submitted);
   }
-}
-
-function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: SuccessfulDecision): JobRequest {
-  const { principal, audio } = call;
-  const app = appOf(principal);
-  return {
-    ...(audio.kind === "url"
-      ? { url: audio.url, hints: { mediaType: audio.mediaTypeHint, fileName: audio.fileNameHint } }
-      : { url: null }),
-    endpoint: call.endpoint,
-    testMode: principal.testMode,
-    hasPlan: principal.workspace.plan !== null,
-    showNames: canSeeNames(principal),
-    holders: {
-      key: { id: principal.key.id, quota: principal.key.quota },
-      app: { id: app.id, quota: app.quota },
-    },
-    route: decision.route,
-    prices: pricesFor(gateway, decision.route),
-    profile: call.fields.response_profile ?? null,
-    wanted: decision.wanted,
-    purpose: decision.purpose,
-    warnings: decision.warnings,
-  };
 }

@@ -2,7 +2,7 @@
 // [jobs.graceful-stop]. `store/claimed-jobs.ts` makes a queued job one that is processed.
 import { z } from "zod";
 import { createLeases } from "./leases.ts";
-import { runJob } from "./run/run-job.ts";
+import { runClaimed, runJob } from "./run/run-job.ts";
 import { JOBS_QUEUE, type JobServices } from "./services.ts";
 
 export interface Worker {
@@ -33,6 +33,9 @@ export function startWorker(services: JobServices, { concurrency, onError }: Wor
       await runJob({ ...workerServices, freeSlot }, message.parse(data).job_id, signal);
     },
   });
+  services.localStarts.workWith(({ job, audio }, { signal, freeSlot }) =>
+    runClaimed({ ...workerServices, freeSlot }, job, signal, audio),
+  );
   return {
     stop: () => {
       services.queue.drain();

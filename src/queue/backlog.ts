@@ -4,6 +4,8 @@
 export interface Backlog {
   /** A message may have arrived or come back. */
   news(): void;
+  /** No message is waiting. */
+  isEmpty(): boolean;
   /** Null: there is none but of these groups. */
   search(ignoredGroups: readonly string[]): BacklogSearch | null;
 }
@@ -22,6 +24,7 @@ export function createBacklog(): Backlog {
       groups = null;
       revision += 1;
     },
+    isEmpty: () => groups?.length === 0,
     search: (ignoredGroups) => {
       const ignored = new Set(ignoredGroups);
       if (groups?.every((group) => ignored.has(group)) === true) return null;

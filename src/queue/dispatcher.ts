@@ -8,6 +8,7 @@ import { type Backlog, createBacklog } from "./backlog.ts";
 import { createDueWakes } from "./due-wakes.ts";
 import { type Fetched, fetchOnePerGroup } from "./fetch-one-per-group.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
+import { createSlots, hasRoomFor, type Occupant } from "./slots.ts";
 
 export interface Message {
   readonly data: unknown;
@@ -15,6 +16,12 @@ export interface Message {
   readonly signal: AbortSignal;
   /** Frees the handler's slot for another message before the handler ends. */
   readonly freeSlot: () => void;
+}
+
+/** Begin or release it. A stop waits for either. */
+export interface ReservedSlot {
+  begin(work: (message: Omit<Message, "data">) => Promise<void>): void;
+  release(): void;
 }
 
 export interface WorkOptions {
@@ -30,6 +37,8 @@ export interface WorkOptions {
 
 export interface Dispatcher {
   wake(): void;
+  /** A slot for work of this process that needs no message. Null: there is none for the group, or messages may be waiting, which go first. */
+  reserve(group: string): ReservedSlot | null;
   /** Fetches again after so many seconds, when a deferred message is due. */
   wakeAfter(seconds: number): void;
   /** Stops fetching. Running handlers continue. */
@@ -47,8 +56,6 @@ interface DispatcherOptions extends WorkOptions {
 }
 
 const POLL_MS = 2_000;
-/** Handlers that have freed their slots may be so many times as many as there are slots. */
-const MAX_RUNNING_FACTOR = 4;
 /** In one statement. */
 const MAX_COMPLETED = 500;
 const MAX_EXACT_SIZE = 16;
@@ -56,31 +63,28 @@ const MAX_EXACT_SIZE = 16;
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
-  const running = new Map<Promise<void>, Job<unknown>>();
-  /** Those of the running messages that occupy a slot. */
-  const slots = new Set<Job<unknown>>();
+  const slots = createSlots({ concurrency, perGroup, onError, onFree: () => startFetching() });
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   const backlog = createBacklog();
   let fetching: Promise<void> | null = null;
   const completion = createCompletion(options);
-  const computeRoom = (): Room => roomFor(slots, running.size, concurrency, perGroup);
 
   const fetchMessages = async (): Promise<void> => {
     while (state.isFetchWanted && !state.isStopping) {
       state.isFetchWanted = false;
-      for (let room = computeRoom(); room.slots > 0 && !state.isStopping; room = computeRoom()) {
+      for (let room = slots.room(); room.slots > 0 && !state.isStopping; room = slots.room()) {
         // Free slots go first to groups that run nothing and were not served in this round, whatever the age of other messages.
         if (options.perGroup !== undefined && turns.isOpen()) {
           const ignoreGroups = turns.had(room.busyGroups);
-          const { jobs, isExhausted } = await fetchTurns(backlog, options, { ignoreGroups, limit: room.free });
-          for (const job of jobs) startJob(job);
-          if (isExhausted) turns.end(computeRoom().busyGroups);
+          const { jobs, isExhausted } = await fetchTurns(backlog, options, { ignoreGroups, limit: room.freeSlots });
+          for (const job of jobs) occupy(job, job, () => handle(job));
+          if (isExhausted) turns.end(slots.room().busyGroups);
           continue;
         }
         const batchSize = fewSizes(room.slots);
         const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups: room.fullGroups });
-        for (const job of jobs) startJob(job);
+        for (const job of jobs) occupy(job, job, () => handle(job));
         if (jobs.length < batchSize) break;
       }
     }
@@ -91,6 +95,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     startFetching();
   };
   const startFetching = (): void => {
+    // Whatever comes after the last fetch is announced, or found by a poll.
+    if (backlog.isEmpty()) return;
     state.isFetchWanted = true;
     if (state.isStopping) return;
     fetching ??= fetchMessages()
@@ -102,25 +108,14 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       });
   };
 
-  const startJob = (job: Job<unknown>): void => {
-    slots.add(job);
-    const work: Promise<void> = handle(job)
-      .catch(onError)
-      .finally(() => {
-        running.delete(work);
-        slots.delete(job);
-        startFetching();
-      });
-    running.set(work, job);
-    turns.took(job.groupId ?? null);
+  const occupy = (occupant: Occupant, job: Job<unknown> | null, work: () => Promise<void>): void => {
+    slots.occupy(occupant, job, work);
+    turns.took(occupant.groupId ?? null);
   };
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      const freeSlot = (): void => {
-        if (slots.delete(job)) startFetching();
-      };
-      await options.handler({ data: job.data, signal: aborter.signal, freeSlot });
+      await options.handler({ data: job.data, signal: aborter.signal, freeSlot: () => slots.free(job) });
     } catch (error) {
       onError(error);
       // The error is not stored, because it may contain a caller's data.
@@ -134,15 +129,26 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const timer = setInterval(wake, pollMs);
   timer.unref();
   const dueWakes = createDueWakes(wake);
-  const heartbeat = startHeartbeat(options, () => [...running.values()]);
+  const heartbeat = startHeartbeat(options, () => slots.messages());
   wake();
   const drain = (): void => {
     state.isStopping = true;
     clearInterval(timer);
     dueWakes.stop();
   };
+  const reserve = (groupId: string): ReservedSlot | null => {
+    if (state.isStopping || !backlog.isEmpty() || !hasRoomFor(slots.room(), groupId)) return null;
+    const occupant: Occupant = { groupId };
+    const work = Promise.withResolvers<void>();
+    occupy(occupant, null, () => work.promise);
+    return {
+      begin: (run) => work.resolve(run({ signal: aborter.signal, freeSlot: () => slots.free(occupant) })),
+      release: () => work.resolve(),
+    };
+  };
   return {
     wake,
+    reserve,
     wakeAfter: (seconds) => {
       if (!state.isStopping) dueWakes.after(seconds);
     },
@@ -150,7 +156,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async stop(graceMs) {
       drain();
       await fetching;
-      const finished = Promise.all(running.keys());
+      const finished = slots.finished();
       const graceOver = new AbortController();
       await Promise.race([
         finished,
@@ -172,9 +178,9 @@ async function fetchTurns(
   { ignoreGroups, limit }: { readonly ignoreGroups: readonly string[]; readonly limit: number },
 ): Promise<Fetched> {
   const search = backlog.search(ignoreGroups);
-  if (search === null) return { jobs: [], isExhausted: true };
+  if (search === null) return { jobs: [], isExhausted: true, leftGroups: [] };
   const fetched = await fetchOnePerGroup(db, name, ignoreGroups, limit);
-  if (fetched.isExhausted) search.foundAll(fetched.jobs.flatMap(({ groupId }) => groupId ?? []));
+  if (fetched.isExhausted) search.foundAll(fetched.leftGroups);
   return fetched;
 }
 
@@ -189,28 +195,6 @@ async function fetchFrom(
   const jobs = await boss.fetch<unknown>(name, { ...wanted, db });
   if (jobs.length < wanted.batchSize) search.foundAll([]);
   return jobs;
-}
-
-interface Room {
-  /** So many messages may be fetched at once if each is of another group, and of one that runs nothing. */
-  readonly free: number;
-  /** So many messages may be fetched at once whatever their groups, because even if all belong to one group it stays within its limit. */
-  readonly slots: number;
-  readonly busyGroups: readonly string[];
-  readonly fullGroups: string[];
-}
-
-function roomFor(occupied: ReadonlySet<Job<unknown>>, running: number, concurrency: number, perGroup: number): Room {
-  const counts = new Map<string, number>();
-  for (const { groupId = null } of occupied) if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
-  const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
-  const free = Math.min(concurrency - occupied.size, MAX_RUNNING_FACTOR * concurrency - running);
-  return {
-    free,
-    slots: Math.min(free, perGroup, ...headroom),
-    busyGroups: [...counts.keys()],
-    fullGroups: [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group),
-  };
 }
 
 /** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */

@@ -6,6 +6,8 @@ export interface Fetched {
   readonly jobs: readonly Job<unknown>[];
   /** Whether no message of another group is waiting. */
   readonly isExhausted: boolean;
+  /** Those of whose messages more may be waiting. */
+  readonly leftGroups: readonly string[];
 }
 
 /**
@@ -36,5 +38,7 @@ export async function fetchOnePerGroup(
   const { rows } = (await db.executeSql(STATEMENT, [name, ignoredGroups, limit])) as {
     rows: readonly (Job<unknown> & { readonly considered: number })[];
   };
-  return { jobs: rows, isExhausted: (rows[0]?.considered ?? 0) < limit };
+  const considered = rows[0]?.considered ?? 0;
+  const leftGroups = considered > rows.length ? rows.flatMap(({ groupId }) => groupId ?? []) : [];
+  return { jobs: rows, isExhausted: considered < limit, leftGroups };
 }

@@ -11,9 +11,9 @@ import type { SilenceTimes } from "../storage/connection/statement-watchdog.ts";
 import { bypassRls } from "../storage/system.ts";
 import { preparedOn } from "./boss-database.ts";
 import { CHANNEL, TOPIC_MARK } from "./topics.ts";
-import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
+import { type Dispatcher, type ReservedSlot, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
-export type { Message, WorkOptions } from "./dispatcher.ts";
+export type { Message, ReservedSlot, WorkOptions } from "./dispatcher.ts";
 
 /** The settings of one queue. */
 export interface QueueDefinition {
@@ -58,6 +58,8 @@ export interface Queue {
   /** Like `send`, for several messages in one statement and with one notification. */
   sendAll(name: string, messages: readonly QueueMessage[], tx?: DatabaseTransaction): Promise<void>;
   work(name: string, options: WorkOptions): void;
+  /** A slot of this process's handlers for work that needs no message. Null: this process does not work on the queue, or has no free slot for the group. */
+  reserve(name: string, groupId: string): ReservedSlot | null;
   /** Notifies every process of a change when the transaction commits. Notifications may be lost, so they are only hints. */
   publish(topics: string | readonly string[], tx?: DatabaseTransaction): Promise<void>;
   /** Returns a function that unsubscribes. `topic` is null when notifications may have been missed. */
@@ -164,6 +166,8 @@ export function createQueue(options: CreateQueueOptions): Queue {
       const heartbeatSeconds = queues[name]?.heartbeatSeconds ?? null;
       dispatchers.set(name, startDispatcher({ boss, db: pooled, name, onError, heartbeatSeconds, ...options }));
     },
+
+    reserve: (name, groupId) => dispatchers.get(name)?.reserve(groupId) ?? null,
 
     async publish(topics, tx) {
       const db = tx === undefined ? pooled : preparedOn(tx);

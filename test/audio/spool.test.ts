@@ -205,3 +205,31 @@ test("measuring.spool-full: a disk without room is reported as a gateway that is
   for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) assert.equal(diskFullError(failure(code))?.code, "OVERLOADED");
   assert.equal(diskFullError(failure("EIO")), null);
 });
+
+test("measuring.spool-memory: audio in memory can be kept beyond its request, 8 MiB of all together, and then is gone", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t) });
+  const bytes = randomBytes(1_000_000);
+  const all = await Promise.all(Array.from({ length: 8 }, () => keep(spool, bytes, 65_536)));
+  const kept = all.map((spooled) => spooled.keep());
+  assert.equal(kept.filter((each) => each !== null).length, 7, "blocks of a mebibyte and 64 KiB");
+  for (const spooled of all) await spooled.dispose();
+  assert.equal(spool.bytesInFlight, 7 * bytes.length);
+  for (const each of kept) {
+    if (each === null) continue;
+    const pieces = await Array.fromAsync(each.open());
+    assert.ok(Buffer.concat(pieces).equals(bytes));
+    each.release();
+    each.release();
+  }
+  assert.equal(spool.bytesInFlight, 0);
+  const early = await keep(spool, bytes, 65_536);
+  early.keep()?.release();
+  assert.equal(spool.bytesInFlight, bytes.length);
+  assert.ok((await readAll(early)).equals(bytes));
+  await early.dispose();
+  assert.equal(early.keep(), null);
+  assert.equal(spool.bytesInFlight, 0);
+  const file = await keep(spool, randomBytes(2_000_000), 65_536);
+  assert.equal(file.keep(), null);
+  await file.dispose();
+});

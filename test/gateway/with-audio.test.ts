@@ -21,6 +21,7 @@ function measuring(measure: Measure, signal: AbortSignal): Promise<void> {
     sha256: async () => "",
     source,
     open: async function* () {},
+    keep: () => null,
     dispose: async () => {},
   };
   const audio = { kind: "spooled", spooled, param: "file", mediaTypeHint: null, fileNameHint: null } as const;

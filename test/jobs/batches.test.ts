@@ -195,6 +195,8 @@ function submission(own: Owner, change: Partial<PendingSubmission> = {}): Pendin
     slot: null,
     replyAt: () => ({ status: 202, headers: {}, body: "{}" }),
     onBegin: () => undefined,
+    openAt: () => assert.fail("this process does not work"),
+    keepAudio: () => null,
     job: {
       id: newId("job"),
       keyId: null,

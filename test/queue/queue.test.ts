@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { after, afterEach, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
 import { openSystemDatabase, openTestDatabase, type TestDatabase } from "../harness/postgres/database.ts";
@@ -236,6 +237,43 @@ test("jobs.fairness, jobs.queue-stop: a handler that frees its slot lets the nex
   assert.equal(ended, 8);
 });
 
+test("jobs.local-start, jobs.queue-stop: work without a message has a slot only while no message waits, within its group's share, and a stop waits for it", async () => {
+  const queue = await start();
+  assert.equal(queue.reserve("work", "one"), null, "this process does not work on the queue");
+  const seen = collect(queue, { concurrency: 3, perGroup: 2 });
+  const reserved = async (group: string) => {
+    for (;;) {
+      const slot = queue.reserve("work", group);
+      if (slot !== null) return slot;
+      await setImmediate();
+    }
+  };
+  const first = await reserved("one");
+  const second = await reserved("one");
+  assert.equal(queue.reserve("work", "one"), null, "a group has its share");
+  const other = await reserved("two");
+  assert.equal(queue.reserve("work", "two"), null, "there is no slot");
+  await queue.send("work", { n: 1 }, { groupId: "two" });
+  other.release();
+  await seen.until(1);
+  second.release();
+  const freed = await reserved("one");
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  first.begin(async ({ freeSlot }) => {
+    freeSlot();
+    await end;
+  });
+  (await reserved("one")).release();
+  let hasStopped = false;
+  const stopped = queue.stop({ graceMs: 60_000 }).then(() => (hasStopped = true));
+  assert.equal(queue.reserve("work", "one"), null, "it stops");
+  resolve();
+  await setImmediate();
+  assert.equal(hasStopped, false);
+  freed.release();
+  await stopped;
+});
+
 test("jobs.queue-stop: a stop waits for running handlers, then aborts them", async () => {
   const queue = await start();
   const events = new EventEmitter();
@@ -311,7 +349,10 @@ async function start(options: { readonly superviseSeconds?: number } = {}): Prom
   return queue;
 }
 
-function collect(queue: Queue, options: { readonly concurrency: number; readonly pollMs?: number }) {
+function collect(
+  queue: Queue,
+  options: { readonly concurrency: number; readonly perGroup?: number; readonly pollMs?: number },
+) {
   const numbers: number[] = [];
   const events = new EventEmitter();
   queue.work("work", {

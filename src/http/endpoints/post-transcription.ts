@@ -12,7 +12,7 @@ import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription, type TranscriptStream } from "../../gateway/transcription/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcription/transcribe.ts";
-import type { JobCall } from "../../jobs/submit.ts";
+import type { JobCall } from "../../jobs/new-submission.ts";
 import { bareByAccept, chooseDelivery, refuseUndeliverable } from "../reply/choose-format.ts";
 import type { Endpoint, HandlerContext, Reply } from "../server/endpoint.ts";
 import type { FieldSchema } from "../body/fields.ts";

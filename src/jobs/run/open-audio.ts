@@ -1,6 +1,6 @@
 // Opens a job's audio from the object store, where an upload is since its 202 response. A URL is fetched, validated like an upload and stored there first, so
 // that a successor need not fetch it again [jobs.url-judged-late].
-import { objectBody } from "../../audio/spool.ts";
+import { type KeptAudio, objectBody } from "../../audio/spool.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { measureAudio } from "../../gateway/transcription/measure-audio.ts";
 import type { SpeechAudio } from "../../providers/provider.ts";
@@ -8,7 +8,7 @@ import { writeAudio } from "../store/claimed-jobs.ts";
 import { enterStage } from "./enter-stage.ts";
 import { type JobAudio, jobAudio, type OpenJob } from "../job-request.ts";
 import { retryUntilDeadline, retryPolicyFor } from "./retry-policy.ts";
-import { openRecording, type Recording } from "./recording.ts";
+import { keptRecording, openRecording, type Recording } from "./recording.ts";
 import type { JobServices } from "../services.ts";
 import { FetchLimitError, LeaseLostError } from "../interruptions.ts";
 import { bypassRls } from "../../storage/system.ts";
@@ -21,8 +21,14 @@ export interface ReadyAudio {
   readonly reopen: () => Recording;
 }
 
-export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
-  if (job.audio !== null && job.audioKey !== null) return readyAudio(services, job.audio, job.audioKey);
+/** `kept`: the recording, if it is in memory. */
+export async function openAudio(
+  services: JobServices,
+  job: OpenJob,
+  signal: AbortSignal,
+  kept: KeptAudio | null,
+): Promise<ReadyAudio> {
+  if (job.audio !== null && job.audioKey !== null) return readyAudio(services, job.audio, job.audioKey, kept);
   const { url, hints } = job.request;
   if (url === null) throw new Error("a job with neither audio nor a URL");
   const { workspaceId } = job;
@@ -68,7 +74,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
     writeAudio(bypassRls(services.database, "claim").db, job, audio, audioKey),
   );
   if (!isWritten) throw new LeaseLostError();
-  return readyAudio(services, audio, audioKey);
+  return readyAudio(services, audio, audioKey, null);
 }
 
 /** A rate limit never fails a job: the job waits for it without occupying a worker. */
@@ -85,9 +91,14 @@ async function takeFetch(
   }
 }
 
-function readyAudio({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
+function readyAudio(
+  { objects }: JobServices,
+  measured: JobAudio,
+  audioKey: string,
+  kept: KeptAudio | null,
+): ReadyAudio {
   const { facts, sha256 } = measured;
   const reopen = () => openRecording(objects, audioKey, { sizeBytes: facts.sizeBytes, sha256 });
-  const recording = reopen();
+  const recording = kept === null ? reopen() : keptRecording(kept);
   return { speech: { ...facts, open: recording.open }, measured, recording, reopen };
 }

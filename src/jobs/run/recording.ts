@@ -1,6 +1,7 @@
 // A job's recording as the object store returns it: one that was lost or changed ends the job [jobs.recording-lost], an unreadable one is waited for
 // [jobs.recording-unreadable]. Either is an internal error, so no provider is blamed and no other one is called.
 import { createHash } from "node:crypto";
+import type { KeptAudio } from "../../audio/spool.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { ObjectMissing, type ObjectStore } from "../../objects/store.ts";
 
@@ -62,6 +63,11 @@ export function openRecording(
     unreadable: unreadable.signal,
     fault: () => fault,
   };
+}
+
+/** The recording as it was submitted, from memory. */
+export function keptRecording({ open }: KeptAudio): Recording {
+  return { open, unreadable: new AbortController().signal, fault: () => null };
 }
 
 function recordingError(reason: Reason, cause: unknown): GatewayError {

@@ -1,5 +1,6 @@
 // Runs a claimed job, one named step per line. A worker reads from the row how far the job has come, and never repeats a call that may already have been made
 // [jobs.resume].
+import type { KeptAudio } from "../../audio/spool.ts";
 import { brand } from "../../contract/ids.ts";
 import { GatewayError } from "../../contract/errors.ts";
 import { answerOf } from "../../gateway/transcription/answer.ts";
@@ -45,12 +46,23 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
     services.writes.claim(bypassRls(services.database, "claim").db, jobId),
   );
   if (row === null) return;
-  const job = openJob(services.seal, row);
+  await runClaimed(services, openJob(services.seal, row), graceOver, null);
+}
+
+/** `kept`: the recording, if it is in memory. It is released when the calls have ended. */
+export async function runClaimed(
+  services: WorkerServices,
+  job: OpenJob,
+  graceOver: AbortSignal,
+  kept: KeptAudio | null,
+): Promise<void> {
+  using releasing = new DisposableStack();
+  if (kept !== null) releasing.defer(() => kept.release());
   const lease = services.leases.hold(job);
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, event: "job.claimed" });
   const signal = AbortSignal.any([lease.lost, graceOver]);
   try {
-    await work(services, job, lease, signal);
+    await work(services, job, lease, signal, kept);
   } catch (error) {
     if (isJobInterruption(error)) await interruptJob(services, job, causeOf(error, lease, graceOver), signal);
     else if (isFinalError(error)) {
@@ -69,9 +81,15 @@ function isFinalError(error: unknown): error is GatewayError | JobFailure {
   return error instanceof JobFailure || (error instanceof GatewayError && error.code !== "OVERLOADED");
 }
 
-async function work(services: WorkerServices, claimed: OpenJob, lease: Lease, signal: AbortSignal): Promise<void> {
+async function work(
+  services: WorkerServices,
+  claimed: OpenJob,
+  lease: Lease,
+  signal: AbortSignal,
+  kept: KeptAudio | null,
+): Promise<void> {
   for (let job = claimed; ; ) {
-    const outcome = await workOnce(services, job, lease, signal);
+    const outcome = await workOnce(services, job, lease, signal, kept);
     if (outcome === "ended") return;
     job = await awaitRecording(services, job, outcome.audio, outcome.fault, signal);
   }
@@ -87,11 +105,12 @@ async function workOnce(
   claimed: OpenJob,
   lease: Lease,
   signal: AbortSignal,
+  kept: KeptAudio | null,
 ): Promise<"ended" | UnreadableRecording> {
   if (claimed.cancelRequested) throw new JobCancelledError();
   failIfAttemptsExhausted(services, claimed);
   const job = await resolveOrphanedCall(services, claimed);
-  const audio = await openAudio(services, job, signal);
+  const audio = await openAudio(services, job, signal, kept);
   const { recording } = audio;
   const stopSignal = AbortSignal.any([signal, recording.unreadable]);
   using holds = new DisposableStack();
@@ -104,6 +123,7 @@ async function workOnce(
     },
   );
   if ("fault" in served) return served;
+  kept?.release();
   await storeSuccess(services, job, audio, served, signal);
   return "ended";
 }

@@ -16,6 +16,7 @@ export interface WriteBatches {
 }
 
 const MAX_BATCH = 100;
+const FORGET_PAUSE_FACTOR = 4;
 
 export function createWriteBatches(): WriteBatches {
   return {
@@ -32,16 +33,21 @@ export function createWriteBatches(): WriteBatches {
       const written = await announceCalls(db, announcements);
       return announcements.map(({ fence }) => written.has(fence.id));
     }),
-    forgetAudio: batched(async (db, ids) => {
-      await forgetAudio(db, ids);
-      return ids.map(() => undefined);
-    }),
+    // No job waits for it, so that a batch may wait for more.
+    forgetAudio: batched(
+      async (db, ids) => {
+        await forgetAudio(db, ids);
+        return ids.map(() => undefined);
+      },
+      { pauseFactor: FORGET_PAUSE_FACTOR },
+    ),
   };
 }
 
 /** A batch is run once for each handle, of which a process has one. */
 function batched<Item, Result>(
   run: (db: SystemHandle, items: readonly Item[]) => Promise<readonly Result[]>,
+  { pauseFactor }: { readonly pauseFactor: number } = { pauseFactor: 0 },
 ): (db: SystemHandle, item: Item) => Promise<Result> {
   interface Call {
     readonly db: SystemHandle;
@@ -59,7 +65,7 @@ function batched<Item, Result>(
       }
       return calls.map((call) => results.get(call) as Result);
     },
-    { maxItems: MAX_BATCH, isItemFault: (error) => !isDatabaseUnavailable(error) },
+    { maxItems: MAX_BATCH, pauseFactor, isItemFault: (error) => !isDatabaseUnavailable(error) },
   );
   return (db, item) => enqueue({ db, item });
 }

@@ -17,17 +17,17 @@ export interface Fence {
 export const JOB_LEASE_SECONDS = 30;
 const lease = sql`patchbay_now() + ${sql.lit(JOB_LEASE_SECONDS)} * interval '1 second'`;
 
-/**
- * Claims those of the jobs that are queued or whose lease has lapsed, locked in id order. A job whose audio is stored enters the stage in which it is
- * called, so that its worker need not write that.
- */
+/** What a claim changes. A job whose audio is stored enters the stage in which it is called, so that its worker need not write that. */
+export const CLAIMED = sql`status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
+      stage = case when audio_key is null then stage else 'transcribing' end, fraction = case when audio_key is null then fraction end`;
+
+/** Claims those of the jobs that are queued or whose lease has lapsed, locked in id order. */
 export async function claimJobs(db: SystemHandle, ids: readonly string[]): Promise<readonly JobRow[]> {
   const { rows } = await sql<JobRow>`${PREPARED}
     with free as materialized (select id from jobs
       where id = any(${ids}::text[]) and (status = 'queued' or (status = 'processing' and lease_until <= patchbay_now()))
       order by id for update)
-    update jobs set status = 'processing', attempt = attempt + 1, lease_until = ${lease}, started_at = coalesce(started_at, patchbay_now()),
-      stage = case when audio_key is null then stage else 'transcribing' end, fraction = case when audio_key is null then fraction end
+    update jobs set ${CLAIMED}
     where id = any(array(select id from free))
     returning ${JOB_COLUMNS}, ${publishing(progressTopicOf(sql.ref("id")))}`.execute(db);
   return rows;

@@ -9,14 +9,14 @@ import { insertEventsOf } from "../../webhooks/store/webhook-events.ts";
 import { jobTopicOf } from "../topics.ts";
 import { concatenate } from "./concatenate.ts";
 import type { Fence } from "./claimed-jobs.ts";
-import { JOB_COLUMNS } from "./job-columns.ts";
+import { ENDING_COLUMNS } from "./job-columns.ts";
 
-/** Locks the rows, in id order, until the transaction ends. A job that is not returned belongs to another worker or has ended. */
+/** Locks the rows, in id order, until the transaction ends, and reads `ENDING_COLUMNS`. A job that is not returned belongs to another worker or has ended. */
 export async function lockFenced(tx: SystemTransaction, fences: readonly Fence[]): Promise<readonly JobRow[]> {
   const list = fences.map(({ id, attempt }) => ({ id, attempt }));
   const { rows } = await sql<JobRow>`${PREPARED}
     with held as materialized (select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as held (id text, attempt int))
-    select ${JOB_COLUMNS} from jobs join held on jobs.id = held.id and jobs.attempt = held.attempt
+    select ${ENDING_COLUMNS} from jobs join held on jobs.id = held.id and jobs.attempt = held.attempt
     where jobs.id = any(array(select id from held)) and jobs.status = 'processing' order by jobs.id for update of jobs`.execute(
     tx,
   );

@@ -45,4 +45,27 @@ const COLUMNS: Readonly<Record<keyof JobRow, true>> = {
   purged_at: true,
 };
 
-export const JOB_COLUMNS = sql.join(Object.keys(COLUMNS).map((column) => sql.ref(`jobs.${column}`)));
+const NAMES = Object.keys(COLUMNS);
+
+export const JOB_COLUMNS = sql.join(NAMES.map((column) => sql.ref(`jobs.${column}`)));
+
+/** Of an ending job only its charge as cancelled needs these, some kilobytes. */
+const OF_CANCELLED: ReadonlySet<string> = new Set<keyof JobRow>([
+  "request",
+  "audio",
+  "remote_run",
+  "failures",
+  "candidates",
+  "purpose",
+  "metadata",
+]);
+
+/** Those that are large are null unless the job's cancellation was requested. */
+export const ENDING_COLUMNS = sql.join(
+  NAMES.map((column) => {
+    const value = sql.ref(`jobs.${column}`);
+    return OF_CANCELLED.has(column)
+      ? sql`case when jobs.cancel_requested then ${value} end as ${sql.ref(column)}`
+      : value;
+  }),
+);

@@ -5,6 +5,7 @@ import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../../contract
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { DatabaseTransaction } from "../../storage/database.ts";
 import { isReadWithRow, type PieceRange, readPieces } from "../../storage/read-pieces.ts";
+import { CLAIMED } from "./claimed-jobs.ts";
 import type { JobRow, Tables } from "../../storage/schema/tables.ts";
 import { concatenate } from "./concatenate.ts";
 
@@ -67,6 +68,15 @@ export async function insertJobs(
       slot_key text, begins_simulated boolean)
     returning id, created_at as "createdAt", deadline_at as "deadlineAt"`.execute(tx);
   return new Map(rows.map(({ id, ...times }) => [id, times]));
+}
+
+/**
+ * Claims jobs that this transaction inserted, so that no other process can: as `claimJobs` does, without a message and without a commit of its own.
+ */
+export async function beginJobs(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`${PREPARED}
+    update jobs set ${CLAIMED} where id = any(${ids}::text[]) and status = 'queued'`.execute(tx);
 }
 
 /** A job as callers may see it, without its sealed request. */
