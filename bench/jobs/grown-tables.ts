@@ -70,8 +70,18 @@ export function keyOfApp(index: number): string {
 }
 
 const GROWING = [
-  ...["workspaces", "apps", "api_keys", "budgets", "budget_windows", "routes", "route_versions"],
-  ...["jobs", "attempts", "requests", "webhook_events", "pgboss.job_common"],
+  "workspaces",
+  "apps",
+  "api_keys",
+  "budgets",
+  "budget_windows",
+  "routes",
+  "route_versions",
+  "jobs",
+  "attempts",
+  "requests",
+  "webhook_events",
+  "pgboss.job_common",
 ];
 
 /** The apps 2 to `apps`: copies of the app with `KEY`. */
@@ -160,7 +170,7 @@ async function copyRows(client: Client, source: string): Promise<void> {
     finished_at: "f.at",
     deadline_at: "f.at + interval '6 hours'",
     expires_at: `f.at + interval '${RESULT_DAYS} days'`,
-    purged_at: unlessPurged("null::timestamptz").replace("then null", `then f.at + interval '${RESULT_DAYS} days'`),
+    purged_at: `case when ${isPurged} then f.at + interval '${RESULT_DAYS} days' end`,
     request: unlessPurged("request"),
     result: unlessPurged("result"),
   });
