@@ -133,7 +133,8 @@ async function compare({
 
 /** One connection needs more time for the same number of requests. */
 function secondsFor(seconds: number, connections: number, providerMs: number): number {
-  return Math.max(seconds, (MIN_REQUESTS * providerMs) / connections / 1000);
+  // Most requests take less than a tenth longer than the provider.
+  return Math.max(seconds, (MIN_REQUESTS * providerMs * 1.1) / connections / 1000);
 }
 
 function measuredOf(
@@ -161,7 +162,7 @@ function addedDelays(results: readonly Measured[]): readonly Added[] {
     const goals =
       allowed === undefined
         ? null
-        : { p50Ms: round(bare.p50Ms + allowed.p50Ms, 2), p99Ms: round(bare.p99Ms * allowed.p99Times, 2) };
+        : { p50Ms: round(bare.p50Ms + allowed.p50Ms, 2), p99Ms: round(Math.max(0, bare.p99Ms) * allowed.p99Times, 2) };
     return { ...row, addedP50Ms: own.p50Ms, addedP99Ms: own.p99Ms, goals };
   });
 }
