@@ -10,7 +10,12 @@ export interface ChatLoadArgument {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly connections: number;
+  /** Of load that is counted. */
   readonly seconds: number;
+  /** Of load before, which is not counted: connections are opened and code is compiled. */
+  readonly warmUpSeconds: number;
+  /** Whether latencies leave out the time that the stand-in took. */
+  readonly subtractsTook: boolean;
 }
 
 export interface ChatLoadResult {
@@ -38,7 +43,9 @@ const firstMs: number[] = [];
 let longestGapMs = 0;
 let lastEndedMs: number | null = null;
 const startedMs = performance.now();
-const endMs = startedMs + argument.seconds * 1000;
+const countFromMs = startedMs + argument.warmUpSeconds * 1000;
+const endMs = countFromMs + argument.seconds * 1000;
+let firstUnmarked: string | null = null;
 
 process.once("disconnect", () => process.exit(0));
 const faults = await Promise.all(
@@ -48,23 +55,26 @@ const faults = await Promise.all(
       success: "200",
       next: () => (performance.now() < endMs ? request : null),
       answered: recordAnswer,
+      readsTook: argument.subtractsTook,
     }),
   ),
 );
-const seconds = (performance.now() - startedMs) / 1000;
+const seconds = (performance.now() - countFromMs) / 1000;
 tellParent({
   requests: latenciesMs.length,
   seconds,
   latenciesMs,
   firstMs,
   longestGapMs,
-  firstFault: faults.find((fault) => fault !== null) ?? null,
+  firstFault: faults.find((fault) => fault !== null) ?? firstUnmarked,
 } satisfies ChatLoadResult);
 
 function recordAnswer(answer: Answered): void {
-  const { sentMs, endedMs } = answer;
+  const { sentMs, endedMs, tookMs } = answer;
+  if (argument.subtractsTook && tookMs === 0) firstUnmarked ??= "an answer did not say how long the stand-in took";
+  if (sentMs < countFromMs) return;
   if (answer.firstMs !== null) firstMs.push(answer.firstMs - sentMs);
-  latenciesMs.push(endedMs - sentMs);
+  latenciesMs.push(endedMs - sentMs - tookMs);
   longestGapMs = Math.max(longestGapMs, endedMs - (lastEndedMs ?? endedMs));
   lastEndedMs = endedMs;
 }

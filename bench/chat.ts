@@ -12,6 +12,7 @@ import {
   openOthers,
   type Round,
 } from "./upstream/contenders.ts";
+import type { ChatLoadArgument } from "./chat-load.ts";
 import { startDatabases } from "./measure/databases.ts";
 import { PEER_INSTALL } from "./upstream/others.ts";
 import { KEY, runChatLoad, startChatStandIn } from "./measure/processes.ts";
@@ -82,7 +83,12 @@ export async function benchChat(options: ChatBench): Promise<Report> {
   }
 }
 
-export function chatting(mode: Mode, connections: number) {
+/** What a latency leaves out. Default: nothing. */
+type LeftOut = Pick<ChatLoadArgument, "warmUpSeconds" | "subtractsTook">;
+
+const NOTHING: LeftOut = { warmUpSeconds: 0, subtractsTook: false };
+
+export function chatting(mode: Mode, connections: number, leftOut: LeftOut = NOTHING) {
   return (
     { origin, path, headers, kind }: Pick<Contender, "origin" | "path" | "headers" | "kind">,
     seconds: number,
@@ -97,7 +103,8 @@ export function chatting(mode: Mode, connections: number) {
       max_tokens: 256,
       ...(mode === "stream" ? { stream: true } : {}),
     };
-    return runChatLoad({ origin, path, headers, key: KEY, body: JSON.stringify(body), connections, seconds });
+    const load = { origin, path, headers, key: KEY, body: JSON.stringify(body), connections, seconds };
+    return runChatLoad({ ...load, ...leftOut });
   };
 }
 

@@ -69,8 +69,9 @@ realtime       live audio through the WebSocket, compared with the same straight
   --streams 8          at once
   --find-limit         instead: doubles the streams, then halves the distance, until the added p95 passes 20 ms
 latency        plain chat: delay added to a provider that answers after 20 ms, and the frontier: requests/s at a p99
-  --seconds 4          of load for each, in three alternating rounds
+  --seconds 4          of load for each, in six alternating rounds; longer for a few connections, for 1,500 requests of each
   --connections 1,4,16,64
+  --engine postgres    or embedded; else both
 keyed-latency  keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns
   --seconds 24         of load for each server
   --connections 2
@@ -106,13 +107,13 @@ const { values, positionals } = parseArgs({
     asks: { type: "string", default: "100" },
     rounds: { type: "string" },
     starts: { type: "string", default: "7" },
-    engine: { type: "string", default: "postgres" },
+    engine: { type: "string" },
     bin: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
-const { engine } = values;
+const { engine = "postgres" } = values;
 if (values.help || (engine !== "embedded" && engine !== "postgres")) {
   console.log(USAGE);
   process.exit(values.help ? 0 : 2);
@@ -183,6 +184,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report | readonly Report[]>
     benchLatency({
       seconds: positive("seconds", values.seconds ?? "4"),
       connections: list("connections", values.connections ?? "1,4,16,64"),
+      engines: values.engine === undefined ? ["embedded", "postgres"] : [engine],
     }),
   "keyed-latency": () =>
     benchKeyedLatency({

@@ -1,6 +1,7 @@
 // One connection of a load generator: sends one request after another and parses answers with as little work as possible, because it shares its cores with the
 // measured processes.
 import { connect, type Socket } from "node:net";
+import { TOOK } from "./took-mark.ts";
 
 const READ_BYTES = 65_536;
 const FAULT_CHARACTERS = 1_000;
@@ -14,6 +15,8 @@ export interface Asking {
   /** The pieces of the next request. Null: no more requests. */
   readonly next: () => readonly Buffer[] | null;
   readonly answered: (answer: Answered) => void;
+  /** Whether answers say how long the stand-in took (`took-mark.ts`). Default: they do not. */
+  readonly readsTook?: boolean;
 }
 
 export interface Answered {
@@ -23,15 +26,18 @@ export interface Answered {
   /** Time of the first byte of the body. Null: no body. */
   readonly firstMs: number | null;
   readonly endedMs: number;
+  /** How long the stand-in took. 0: it did not say. */
+  readonly tookMs: number;
 }
 
 /** Runs until there is no further request or the connection closes. Returns the first failure: the start of the answer, or why there was none. */
-export function askInTurn({ origin, success, next, answered }: Asking): Promise<string | null> {
+export function askInTurn({ origin, success, next, answered, readsTook = false }: Asking): Promise<string | null> {
   return new Promise((resolve) => {
     const answers = new Answers(success);
     let fault: string | null = null;
     let sentMs: number | null = null;
     let firstMs: number | null = null;
+    let tookMs = 0;
     const ask = (): void => {
       const pieces = next();
       if (pieces === null) {
@@ -40,18 +46,20 @@ export function askInTurn({ origin, success, next, answered }: Asking): Promise<
         return;
       }
       firstMs = null;
+      tookMs = 0;
       sentMs = performance.now();
       socket.cork();
       for (const piece of pieces) socket.write(piece);
       socket.uncork();
     };
     const tell = (status: string, endedMs: number): void => {
-      if (sentMs !== null) answered({ status, sentMs, firstMs, endedMs });
+      if (sentMs !== null) answered({ status, sentMs, firstMs, endedMs, tookMs });
     };
     const socket = connectReading(origin, (text) => {
       const hasEnded = answers.take(text);
       if (!hasEnded && firstMs !== null) return;
       const nowMs = performance.now();
+      if (readsTook) tookMs = TOOK.read(text) ?? tookMs;
       if (answers.hasBody) firstMs ??= nowMs;
       if (!hasEnded) return;
       tell(answers.status, nowMs);

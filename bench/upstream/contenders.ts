@@ -111,16 +111,17 @@ function nameOf({ engine, processes }: Gateway): string {
   return `Patchbay, ${storage}${processes === 1 ? "" : `, ${processes} processes`}`;
 }
 
-/** Loads each for `seconds`, in three rounds. */
+/** Loads each for `seconds`, in alternating rounds. */
 export async function inTurns(
   contenders: readonly Contender[],
   seconds: number,
   load: (contender: Contender, seconds: number) => Promise<Loaded>,
+  roundCount = ROUNDS,
 ): Promise<readonly { readonly contender: Contender; readonly rounds: readonly Round[] }[]> {
   const results = contenders.map((contender) => ({ contender, rounds: [] as Round[] }));
-  for (let turn = 0; turn < ROUNDS; turn += 1) {
+  for (let turn = 0; turn < roundCount; turn += 1) {
     for (const { contender, rounds } of results)
-      rounds.push(await measured(contender, () => load(contender, seconds / ROUNDS)));
+      rounds.push(await measured(contender, () => load(contender, seconds / roundCount)));
   }
   return results;
 }

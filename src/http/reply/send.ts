@@ -27,7 +27,7 @@ export async function sendReply(edge: Edge, exchange: Exchange, answer: Reply): 
   const { response } = exchange;
   response.writeHead(answer.status, {
     ...PLAIN,
-    ...exchange.fields(),
+    ...exchange.fields.read(),
     ...answer.headers,
     "content-type": "json" in body ? JSON_TYPE : body.contentType,
     "x-request-id": exchange.id,
@@ -75,7 +75,7 @@ async function sendStream(
   await using _ = held;
   await sendEvents(exchange.response, events, {
     headers: {
-      ...exchange.fields(),
+      ...exchange.fields.read(),
       ...headers,
       "x-request-id": exchange.id,
       ...(edge.draining() ? CLOSE : NO_FIELDS),
@@ -95,7 +95,7 @@ async function sendSession(
 ): Promise<void> {
   let isOpen = false;
   try {
-    const headers = { ...exchange.fields(), "x-request-id": exchange.id };
+    const headers = { ...exchange.fields.read(), "x-request-id": exchange.id };
     await edge.upgrades().accept(exchange.raw, exchange.response, headers, (client, stopping) => {
       isOpen = true;
       return session(client, stopping);
@@ -123,7 +123,7 @@ export function sendError(edge: Edge, exchange: Exchange, error: unknown): void 
   }
   exchange.response
     .writeHead(answer.status, {
-      ...exchange.fields(),
+      ...exchange.fields.read(),
       ...answer.headers,
       ...connectionFields(edge, exchange),
       "content-length": Buffer.byteLength(answer.body),

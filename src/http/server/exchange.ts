@@ -5,11 +5,10 @@ import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../../contract/errors.ts";
 import { newId, type RequestId } from "../../contract/ids.ts";
 import type { Reservation } from "../reply/unread-budget.ts";
+import { NO_REPLY_FIELDS, type ReplyFields } from "./reply-fields.ts";
 
 /** As proxies log it. Never sent, because the client has disconnected. */
 const CLIENT_GONE = 499;
-const NO_FIELDS: Readonly<Record<string, string>> = {};
-const noFields = (): Readonly<Record<string, string>> => NO_FIELDS;
 
 export class Exchange {
   readonly id: RequestId = newId("request");
@@ -31,7 +30,7 @@ export class Exchange {
   /** Memory reserved for the response, until the response is handed to its socket. */
   reservation: Reservation | null = null;
   /** Header fields of any response, including refusals, evaluated when it is sent. */
-  fields: () => Readonly<Record<string, string>> = noFields;
+  fields: ReplyFields = NO_REPLY_FIELDS;
   readonly #controller = new AbortController();
   /** Null: the exchange is closed. */
   #closing: (() => void)[] | null = [];

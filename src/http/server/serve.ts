@@ -13,6 +13,7 @@ import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./
 import type { Exchange } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
 import type { RecordedExchange } from "./record-until-end.ts";
+import { CallerFields } from "./reply-fields.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
 import { refuseAnyQuery } from "../body/refuse-query.ts";
 import { sendReply } from "../reply/send.ts";
@@ -53,7 +54,7 @@ export function serve<P extends EdgePrincipal>(
     }
     const { principal, authenticate } = caller;
     const { quotaFields } = frame;
-    if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
+    if (isLimited(contract) && quotaFields !== undefined) exchange.fields = new CallerFields(quotaFields, principal);
     const recorded = openRecord(contract, frame, exchange, principal);
     requireRights(contract, principal);
     return { principal, recorded, authenticate };
