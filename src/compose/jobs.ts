@@ -5,7 +5,7 @@ import type { JsonParser } from "../lib/json/json-parser.ts";
 import type { Logger } from "pino";
 import type { Configuration } from "../config/configuration.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { JOB_QUEUES, type JobServices } from "../jobs/services.ts";
+import { JOB_QUEUES, JOBS_QUEUE, type JobServices } from "../jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../jobs/sweep.ts";
 import { createEndBatch } from "../jobs/end-batch.ts";
 import { createAppMutex } from "../jobs/run/app-mutex.ts";
@@ -80,7 +80,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   await queue.start();
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));
   const onTerminal: OnTerminal = (tx, events) => deliverOnTerminal({ queue }, tx, events);
-  const localStarts = createLocalStarts(queue);
+  const localStarts = createLocalStarts((appId) => queue.reserve(JOBS_QUEUE, appId));
   const jobs: JobServices = {
     gateway,
     database,

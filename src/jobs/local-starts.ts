@@ -3,9 +3,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KeptAudio } from "../audio/spool.ts";
 import type { AppId } from "../contract/ids.ts";
-import type { Message, Queue, ReservedSlot } from "../queue/queue.ts";
+import type { Message, ReservedSlot } from "../queue/queue.ts";
 import type { OpenJob } from "./job-request.ts";
-import { JOBS_QUEUE } from "./services.ts";
 
 export interface StartedJob {
   /** As its first attempt has it. */
@@ -24,10 +23,11 @@ export interface LocalStarts {
   workWith(run: RunStarted): void;
 }
 
-export function createLocalStarts(queue: Pick<Queue, "reserve">): LocalStarts {
+/** `reserveSlot`: of this process's handlers of jobs. */
+export function createLocalStarts(reserveSlot: (appId: AppId) => ReservedSlot | null): LocalStarts {
   let runStarted: RunStarted | null = null;
   return {
-    reserve: (appId) => (runStarted === null ? null : queue.reserve(JOBS_QUEUE, appId)),
+    reserve: (appId) => (runStarted === null ? null : reserveSlot(appId)),
     begin: (slot, started) => {
       const run = runStarted;
       if (run === null) throw new Error("a slot without a worker");
