@@ -4,9 +4,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Db, Job, PgBoss } from "pg-boss";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { createWaitGroup } from "../lib/concurrency/wait-group.ts";
-import { type Backlog, createBacklog } from "./backlog.ts";
+import { createBacklog } from "./backlog.ts";
 import { createDueWakes } from "./due-wakes.ts";
-import { type Fetched, fetchOnePerGroup } from "./fetch-one-per-group.ts";
+import { type Fetches, fetchNext } from "./fetch-next.ts";
 import { createGroupOrder } from "./round-robin-groups.ts";
 import { createSlots, hasRoomFor, type Occupant } from "./slots.ts";
 
@@ -58,7 +58,6 @@ interface DispatcherOptions extends WorkOptions {
 const POLL_MS = 2_000;
 /** In one statement. */
 const MAX_COMPLETED = 500;
-const MAX_EXACT_SIZE = 16;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
@@ -67,6 +66,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const turns = createGroupOrder();
   const state = { isStopping: false, isFetchWanted: false };
   const backlog = createBacklog();
+  const fetches: Fetches = { ...options, backlog, turns, slots, start: (job) => occupy(job, job, () => handle(job)) };
   let fetching: Promise<void> | null = null;
   const completion = createCompletion(options);
 
@@ -74,18 +74,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (state.isFetchWanted && !state.isStopping) {
       state.isFetchWanted = false;
       for (let room = slots.room(); room.slots > 0 && !state.isStopping; room = slots.room()) {
-        // Free slots go first to groups that run nothing and were not served in this round, whatever the age of other messages.
-        if (options.perGroup !== undefined && turns.isOpen()) {
-          const ignoreGroups = turns.had(room.busyGroups);
-          const { jobs, isExhausted } = await fetchTurns(backlog, options, { ignoreGroups, limit: room.freeSlots });
-          for (const job of jobs) occupy(job, job, () => handle(job));
-          if (isExhausted) turns.end(slots.room().busyGroups);
-          continue;
-        }
-        const batchSize = fewSizes(room.slots);
-        const jobs = await fetchFrom(backlog, options, { batchSize, ignoreGroups: room.fullGroups });
-        for (const job of jobs) occupy(job, job, () => handle(job));
-        if (jobs.length < batchSize) break;
+        if (!(await fetchNext(fetches, room))) break;
       }
     }
   };
@@ -169,37 +158,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       clearInterval(heartbeat);
     },
   };
-}
-
-/** One message of each group. Without a fetch if no message may be found. */
-async function fetchTurns(
-  backlog: Backlog,
-  { db, name }: DispatcherOptions,
-  { ignoreGroups, limit }: { readonly ignoreGroups: readonly string[]; readonly limit: number },
-): Promise<Fetched> {
-  const search = backlog.search(ignoreGroups);
-  if (search === null) return { jobs: [], isExhausted: true, leftGroups: [] };
-  const fetched = await fetchOnePerGroup(db, name, ignoreGroups, limit);
-  if (fetched.isExhausted) search.foundAll(fetched.leftGroups);
-  return fetched;
-}
-
-/** By age. Without a fetch if no message may be found. */
-async function fetchFrom(
-  backlog: Backlog,
-  { boss, db, name }: DispatcherOptions,
-  wanted: { readonly batchSize: number; readonly ignoreGroups: string[] },
-): Promise<readonly Job<unknown>[]> {
-  const search = backlog.search(wanted.ignoreGroups);
-  if (search === null) return [];
-  const jobs = await boss.fetch<unknown>(name, { ...wanted, db });
-  if (jobs.length < wanted.batchSize) search.foundAll([]);
-  return jobs;
-}
-
-/** Each size is a statement of its own to prepare, so large ones are rounded down to powers of two. */
-function fewSizes(slots: number): number {
-  return slots <= MAX_EXACT_SIZE ? slots : 2 ** Math.floor(Math.log2(slots));
 }
 
 /** Completes messages whose handlers have ended. They occupy no slot. */

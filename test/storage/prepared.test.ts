@@ -29,7 +29,7 @@ test("storage.transactions: the look-up of a key is prepared, because jobs of te
     for (const hash of [Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
       assert.deepEqual(await listKeysByHash(database.db, [hash]), []);
     const { rows } =
-      await sql`select name from pg_prepared_statements where statement like ${'%from _api_keys_ %'}`.execute(
+      await sql`select name from pg_prepared_statements where statement like ${"%from _api_keys_ %"}`.execute(
         database.db,
       );
     assert.equal(rows.length, 1);
