@@ -73,6 +73,7 @@ async function send(
   fields: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const { contentType, head, tail } = formAround(fields, SAMPLE_FILE, randomUUID());
+  const body = Buffer.concat([Buffer.from(head), await readFile(path), Buffer.from(tail)]);
   const call = request(`${address}/v1/transcription`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": contentType },
@@ -80,7 +81,7 @@ async function send(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const answered = once(call, "response") as Promise<[IncomingMessage]>;
-  call.end(Buffer.concat([Buffer.from(head), await readFile(path), Buffer.from(tail)]));
+  call.end(body);
   const [response] = await answered;
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }

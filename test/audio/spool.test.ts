@@ -229,7 +229,7 @@ test("measuring.spool-memory: audio in memory can be kept beyond its request, 8 
   await early.dispose();
   assert.equal(early.keep(), null);
   assert.equal(spool.bytesInFlight, 0);
-  const file = await keep(spool, randomBytes(2_000_000), 65_536);
+  const file = await keep(spool, randomBytes(5_000_000), 65_536);
   assert.equal(file.keep(), null);
   await file.dispose();
 });

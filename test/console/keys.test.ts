@@ -127,7 +127,7 @@ test("console.apps-keys, console.secret-once: an app, a key that works at once a
   assert.match(await page.locator("dialog").innerText(), /The old key \(svc_live_….{4}\) works until /u);
   assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200]);
   await press(page, "I have saved it");
-  await page.waitForFunction(`!location.hash.endsWith("${id}")`);
+  await page.waitForURL((url) => !url.hash.endsWith(id));
   await drawn(page);
   await assertForgotten(page, second);
   assert.match(await screenText(page), new RegExp(`Replaces\\s+${id}`, "u"));

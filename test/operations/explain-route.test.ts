@@ -36,7 +36,7 @@ const LIVE = [
 const DRAFT = [
   ...LIVE.slice(0, 2),
   "route    own, version 2",
-  "target   1  oa  openai whisper-1  lacks diarization, size",
+  "target   1  oa  openai whisper-1  lacks diarization; file too large",
   "target   2  dg  deepgram nova-3  eligible",
   "outcome  routed",
 ];
