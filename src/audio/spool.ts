@@ -128,6 +128,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   let hasEnded = false;
   let disposed: Promise<void> | null = null;
   let isKept = false;
+  let isLetGo = false;
 
   async function release(): Promise<void> {
     hasEnded = true;
@@ -143,6 +144,9 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   }
 
   function letGo(): void {
+    // Kept audio may be let go between the end of its request and that of this upload.
+    if (isLetGo) return;
+    isLetGo = true;
     options.account.add(-sizeBytes);
     memory.letGo();
   }

@@ -44,7 +44,7 @@ async function fetchesFor(
       name !== "executeQuery"
         ? Reflect.get(target, name, target)
         : (query: CompiledQuery) => {
-            if (query.sql.includes("SKIP LOCKED")) fetches += 1;
+            if (/skip locked/iu.test(query.sql)) fetches += 1;
             return target.executeQuery(query);
           },
   });
