@@ -45,7 +45,7 @@ async function fetchTurns(
   const search = backlog.search(ignoreGroups);
   if (search === null) return { jobs: [], isExhausted: true, leftGroups: [] };
   const fetched = await fetchOnePerGroup(db, name, ignoreGroups, limit);
-  if (fetched.isExhausted) search.foundAll(fetched.leftGroups);
+  if (fetched.isExhausted && fetched.leftGroups !== null) search.foundAll(fetched.leftGroups);
   return fetched;
 }
 

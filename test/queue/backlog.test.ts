@@ -4,7 +4,10 @@ import { EventEmitter, once } from "node:events";
 import { after, before, test } from "node:test";
 import { type CompiledQuery, sql } from "kysely";
 import { createBacklog } from "../../src/queue/backlog.ts";
+import { preparedOn } from "../../src/queue/boss-database.ts";
+import { fetchOnePerGroup } from "../../src/queue/fetch-one-per-group.ts";
 import { createQueue, type WorkOptions } from "../../src/queue/queue.ts";
+import { bypassRls } from "../../src/storage/system.ts";
 import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
@@ -87,6 +90,42 @@ test("webhooks.failing-receivers: first messages of many receivers are fetched t
   const groups = Array.from({ length: 24 }, (_, index) => `group ${index}`);
   const fetches = await fetchesFor(groups, { concurrency: 100, perGroup: 4 });
   assert.ok(fetches <= FURTHER, `${fetches} fetches`);
+});
+
+test("jobs.queue-wakeup: messages of a group that another process is just fetching from are found without a poll", {
+  timeout: 20_000,
+}, async () => {
+  const queue = createQueue({
+    database,
+    queues: { shared: { retryLimit: 2, expireSeconds: 60 } },
+    onError: () => undefined,
+  });
+  await queue.start();
+  try {
+    await queue.sendAll(
+      "shared",
+      Array.from({ length: 4 }, (_, n) => ({ data: { n }, groupId: "one" })),
+    );
+    const events = new EventEmitter();
+    const handled = new Set<unknown>();
+    const handler: WorkOptions["handler"] = async ({ data }) => {
+      handled.add((data as { n: number }).n);
+      events.emit("handled");
+    };
+    await bypassRls(database, "claim").transaction(async (tx) => {
+      // The other process has the first one, and does not take the others.
+      const others = await fetchOnePerGroup(preparedOn(tx), "shared", [], 8);
+      assert.deepEqual(
+        others.jobs.map(({ data }) => data),
+        [{ n: 0 }],
+      );
+      queue.work("shared", { concurrency: 4, perGroup: 3, pollMs: 3_600_000, handler });
+      while (handled.size < 3) await once(events, "handled");
+    });
+    assert.deepEqual(handled, new Set([1, 2, 3]));
+  } finally {
+    await queue.stop();
+  }
 });
 
 test("jobs.queue-wakeup: a deferred message that was sent with others begins without a poll", async () => {

@@ -89,7 +89,9 @@ test("cli.launcher: a command that npx runs ends with npx's shell", {
     stdio: [stdin, "pipe", "ignore"],
   });
   // The command has this pipe too: it closes when the last of them has ended.
-  const closed = once(shell.stdout, "close");
+  const { stdout } = shell;
+  assert(stdout !== null);
+  const closed = once(stdout, "close");
   const initialize = {
     jsonrpc: "2.0",
     id: 1,
@@ -97,7 +99,7 @@ test("cli.launcher: a command that npx runs ends with npx's shell", {
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   };
   writeSync(stdin, `${JSON.stringify(initialize)}\n`);
-  await once(shell.stdout, "data");
+  await once(stdout, "data");
   shell.kill("SIGTERM");
   await closed;
 });
