@@ -21,9 +21,8 @@ const orphaned = isOfNpm ? untilOrphaned(process.ppid) : null;
 
 /** A gateway or worker ends in order. Any other command ends as if it had the signal that npm's shell does not pass on. */
 let endsInOrder = false;
-void orphaned?.then(() => {
-  if (!endsInOrder) process.kill(process.pid, "SIGTERM");
-});
+const endOrphaned = (): boolean => endsInOrder || process.kill(process.pid, "SIGTERM");
+void orphaned?.then(endOrphaned);
 
 const number = process.env[PROCESS_NUMBER];
 const processNumber = number === undefined ? null : Number(number);

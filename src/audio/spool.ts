@@ -128,7 +128,6 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   let hasEnded = false;
   let disposed: Promise<void> | null = null;
   let isKept = false;
-  let isLetGo = false;
 
   async function release(): Promise<void> {
     hasEnded = true;
@@ -144,10 +143,9 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   }
 
   function letGo(): void {
-    // Kept audio may be let go between the end of its request and that of this upload.
-    if (isLetGo) return;
-    isLetGo = true;
     options.account.add(-sizeBytes);
+    // Kept audio that is released while it is disposed of is let go twice.
+    sizeBytes = 0;
     memory.letGo();
   }
 
