@@ -4,7 +4,7 @@ import type { Db, Job } from "pg-boss";
 
 export interface Fetched {
   readonly jobs: readonly Job<unknown>[];
-  /** Whether no message of another group can be fetched. */
+  /** Whether no message of another group is waiting. */
   readonly isExhausted: boolean;
   /** Those of whose messages more may be waiting. Null: unknown, because another process has just taken messages too. */
   readonly leftGroups: readonly string[] | null;
@@ -53,8 +53,7 @@ export async function fetchOnePerGroup(
   const { messages, groups } = rows[0] ?? { messages: 0, groups: 0 };
   return {
     jobs,
-    // If other processes have all of them, the round is over too: this one would ask for the same again.
-    isExhausted: messages < limit || jobs.length === 0,
+    isExhausted: messages < limit,
     leftGroups: groupsLeft({ messages, groups }, jobs),
   };
 }

@@ -92,40 +92,52 @@ test("webhooks.failing-receivers: first messages of many receivers are fetched t
   assert.ok(fetches <= FURTHER, `${fetches} fetches`);
 });
 
-test("jobs.queue-wakeup: messages of a group that another process is just fetching from are found without a poll", {
-  timeout: 20_000,
-}, async () => {
+/** Begins messages of these groups while another process is just fetching the first one, until so many have begun. Returns their numbers. */
+async function begunNextToAnother(
+  groups: readonly string[],
+  { begun, ...options }: Omit<WorkOptions, "handler" | "pollMs"> & { readonly begun: number },
+): Promise<ReadonlySet<number>> {
   const queue = createQueue({
     database,
     queues: { shared: { retryLimit: 2, expireSeconds: 60 } },
     onError: () => undefined,
   });
   await queue.start();
+  const events = new EventEmitter();
+  const numbers = new Set<number>();
+  const handler: WorkOptions["handler"] = async ({ data, signal }) => {
+    numbers.add((data as { n: number }).n);
+    events.emit("begun");
+    await once(signal, "abort");
+  };
   try {
-    await queue.sendAll(
-      "shared",
-      Array.from({ length: 4 }, (_, n) => ({ data: { n }, groupId: "one" })),
-    );
-    const events = new EventEmitter();
-    const handled = new Set<unknown>();
-    const handler: WorkOptions["handler"] = async ({ data }) => {
-      handled.add((data as { n: number }).n);
-      events.emit("handled");
-    };
+    await sql`delete from pgboss.job where name = 'shared'`.execute(database.db);
+    for (const [n, groupId] of groups.entries()) await queue.send("shared", { n }, { groupId });
     await bypassRls(database, "claim").transaction(async (tx) => {
       // The other process has the first one, and does not take the others.
       const others = await fetchOnePerGroup(preparedOn(tx), "shared", [], 8);
-      assert.deepEqual(
-        others.jobs.map(({ data }) => data),
-        [{ n: 0 }],
-      );
-      queue.work("shared", { concurrency: 4, perGroup: 3, pollMs: 3_600_000, handler });
-      while (handled.size < 3) await once(events, "handled");
+      assert.equal(others.jobs.length, new Set(groups.slice(0, 8)).size);
+      queue.work("shared", { ...options, pollMs: 3_600_000, handler });
+      while (numbers.size < begun) await once(events, "begun");
     });
-    assert.deepEqual(handled, new Set([1, 2, 3]));
+    return numbers;
   } finally {
     await queue.stop();
   }
+}
+
+test("jobs.queue-wakeup: messages of a group that another process is just fetching from are found without a poll", {
+  timeout: 20_000,
+}, async () => {
+  const groups = ["one", "one", "one", "one"];
+  assert.deepEqual(await begunNextToAnother(groups, { concurrency: 8, perGroup: 6, begun: 3 }), new Set([1, 2, 3]));
+});
+
+test("jobs.fairness: a group without a slot comes before the backlog of a group that another process is just fetching from, too", {
+  timeout: 20_000,
+}, async () => {
+  const groups = [...Array.from({ length: 8 }, () => "one"), "two"];
+  assert.deepEqual(await begunNextToAnother(groups, { concurrency: 2, perGroup: 2, begun: 2 }), new Set([1, 8]));
 });
 
 test("jobs.queue-wakeup: a deferred message that was sent with others begins without a poll", async () => {
