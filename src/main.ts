@@ -19,13 +19,24 @@ if (process.channel !== undefined) {
 const isOfNpm = process.channel === undefined && isForegroundScript(process.env["npm_lifecycle_script"]);
 const orphaned = isOfNpm ? untilOrphaned(process.ppid) : null;
 
+/** A gateway or worker ends in order. Any other command ends as if it had the signal that npm's shell does not pass on. */
+let endsInOrder = false;
+const endOrphaned = (): boolean => endsInOrder || process.kill(process.pid, "SIGTERM");
+void orphaned?.then(endOrphaned);
+
 const number = process.env[PROCESS_NUMBER];
 const processNumber = number === undefined ? null : Number(number);
 
 // Loaded on demand, so that a client command does not wait for the gateway's modules.
 process.exitCode = await runCli(process.argv.slice(2), {
-  up: (options) => upInProcesses(options, processNumber, orphaned),
-  work: async (options) => (await import("./start/work.ts")).work(options, orphaned),
+  up: (options) => {
+    endsInOrder = true;
+    return upInProcesses(options, processNumber, orphaned);
+  },
+  work: async (options) => {
+    endsInOrder = true;
+    return (await import("./start/work.ts")).work(options, orphaned);
+  },
   operations: makeOperations(
     async (configuration) => (await import("./compose/outbound.ts")).openDoctorNetwork(configuration),
     {

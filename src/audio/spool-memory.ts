@@ -74,7 +74,7 @@ export interface SpoolMemory {
   bytes(): Buffer;
   /** Memory that is taken from the pool. */
   readonly blockBytes: number;
-  /** Copies, for readers that may still hold one after `letGo`: a socket sends its data when it can. */
+  /** Copies, for readers that may still hold one after `letGo`: a socket sends its data when it can. Fails if bytes are missing after `letGo`. */
   readonly read: OpenBytes;
   letGo(): void;
 }
@@ -83,8 +83,13 @@ export interface SpoolMemory {
 export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory {
   let block: Buffer | null = null;
   let usedBytes = 0;
+  let isGone = false;
 
   const bytes = (): Buffer => block?.subarray(0, usedBytes) ?? Buffer.alloc(0);
+
+  function requireBlock(): void {
+    if (isGone) throw new Error("the audio in memory is gone");
+  }
 
   function grow(neededBytes: number): boolean {
     // Not before as much was received as fits a small block: a declaration alone takes no memory from others.
@@ -111,8 +116,10 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
       return block?.length ?? 0;
     },
     async *read(pieces) {
+      requireBlock();
       let copy: Buffer | null = null;
-      for (let offset = 0; offset < usedBytes; offset += READ_BYTES) {
+      for (let offset = 0, end = usedBytes; offset < end; offset += READ_BYTES) {
+        requireBlock();
         const piece = bytes().subarray(offset, offset + READ_BYTES);
         if (copy === null || pieces !== "passing") copy = Buffer.allocUnsafeSlow(piece.length);
         copy.set(piece);
@@ -123,6 +130,7 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
       if (block !== null) pool.give(block);
       block = null;
       usedBytes = 0;
+      isGone = true;
     },
   };
 }

@@ -144,6 +144,8 @@ function beginWriting(options: WriterOptions): SpoolWriter {
 
   function letGo(): void {
     options.account.add(-sizeBytes);
+    // Kept audio that is released while it is disposed of is let go twice.
+    sizeBytes = 0;
     memory.letGo();
   }
 

@@ -27,8 +27,11 @@ export async function fetchNext(fetches: Fetches, room: Room): Promise<boolean> 
   if (perGroup !== undefined && turns.isOpen()) {
     const ignoreGroups = turns.had(room.busyGroups);
     const { jobs, isExhausted } = await fetchTurns(fetches, { ignoreGroups, limit: room.freeSlots });
-    jobs.forEach(start);
-    if (isExhausted) turns.end(slots.room().busyGroups);
+    // Other processes have just taken the first messages of these groups, and the next ones follow.
+    const isTaken = jobs.length === 0 && !isExhausted;
+    const begun = isTaken ? await fetchFrom(fetches, { batchSize: 1, ignoreGroups }) : jobs;
+    begun.forEach(start);
+    if (isExhausted || begun.length === 0) turns.end(slots.room().busyGroups);
     return true;
   }
   const batchSize = fewSizes(room.slots);
@@ -45,7 +48,7 @@ async function fetchTurns(
   const search = backlog.search(ignoreGroups);
   if (search === null) return { jobs: [], isExhausted: true, leftGroups: [] };
   const fetched = await fetchOnePerGroup(db, name, ignoreGroups, limit);
-  if (fetched.isExhausted) search.foundAll(fetched.leftGroups);
+  if (fetched.isExhausted && fetched.leftGroups !== null) search.foundAll(fetched.leftGroups);
   return fetched;
 }
 

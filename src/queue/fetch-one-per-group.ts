@@ -6,27 +6,38 @@ export interface Fetched {
   readonly jobs: readonly Job<unknown>[];
   /** Whether no message of another group is waiting. */
   readonly isExhausted: boolean;
-  /** Those of whose messages more may be waiting. */
-  readonly leftGroups: readonly string[];
+  /** Those of whose messages more may be waiting. Null: unknown, because another process has just taken messages too. */
+  readonly leftGroups: readonly string[] | null;
 }
 
 /**
  * As pg-boss 12.35.0 fetches (`fetchNextJob` in its `plans.js`), from the table of queues that are not partitioned, but limited to the first message of each
- * group among the first `limit`. Those left out stay locked until the end of the statement.
+ * group among the first `limit`. Only these are locked: other processes skip locked messages, and would not come back for those that this one leaves.
  */
 const STATEMENT = `
-  with next as materialized (
+  with waiting as materialized (
     select id, group_id, priority, created_on from pgboss.job_common
     where name = $1 and state < 'active' and not blocked and start_after <= pgboss.job_now()
       and (group_id is null or group_id <> all($2::text[]))
-    order by priority desc, created_on limit $3 for update skip locked),
+    order by priority desc, created_on limit $3),
   first as materialized (
-    select distinct on (coalesce(group_id, id::text)) id from next order by coalesce(group_id, id::text), priority desc, created_on)
-  update pgboss.job_common set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),
-    retry_count = case when started_on is not null then retry_count + 1 else retry_count end
-  where name = $1 and id = any(array(select id from first))
-  returning id, name, data, retry_count as "retryCount", expire_seconds as "expireInSeconds", heartbeat_seconds as "heartbeatSeconds",
-    group_id as "groupId", group_tier as "groupTier", (select count(*)::int from next) as considered`;
+    select distinct on (coalesce(group_id, id::text)) id from waiting order by coalesce(group_id, id::text), priority desc, created_on),
+  free as materialized (
+    select id from pgboss.job_common where name = $1 and id = any(array(select id from first)) and state < 'active' for update skip locked),
+  begun as (
+    update pgboss.job_common set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),
+      retry_count = case when started_on is not null then retry_count + 1 else retry_count end
+    where name = $1 and id = any(array(select id from free))
+    returning id, name, data, retry_count as "retryCount", expire_seconds as "expireInSeconds", heartbeat_seconds as "heartbeatSeconds",
+      group_id as "groupId", group_tier as "groupTier")
+  select begun.*, considered.messages, considered.groups
+  from (select (select count(*)::int from waiting) as messages, (select count(*)::int from first) as groups) as considered left join begun on true`;
+
+interface Considered {
+  readonly messages: number;
+  /** A message without a group counts as a group. */
+  readonly groups: number;
+}
 
 /** `ignoredGroups`: those that run something, or were served in this round. */
 export async function fetchOnePerGroup(
@@ -36,9 +47,18 @@ export async function fetchOnePerGroup(
   limit: number,
 ): Promise<Fetched> {
   const { rows } = (await db.executeSql(STATEMENT, [name, ignoredGroups, limit])) as {
-    rows: readonly (Job<unknown> & { readonly considered: number })[];
+    rows: readonly ((Job<unknown> | { readonly id: null }) & Considered)[];
   };
-  const considered = rows[0]?.considered ?? 0;
-  const leftGroups = considered > rows.length ? rows.flatMap(({ groupId }) => groupId ?? []) : [];
-  return { jobs: rows, isExhausted: considered < limit, leftGroups };
+  const jobs = rows.filter((row): row is Job<unknown> & Considered => row.id !== null);
+  const { messages, groups } = rows[0] ?? { messages: 0, groups: 0 };
+  return {
+    jobs,
+    isExhausted: messages < limit,
+    leftGroups: groupsLeft({ messages, groups }, jobs),
+  };
+}
+
+function groupsLeft({ messages, groups }: Considered, jobs: readonly Job<unknown>[]): readonly string[] | null {
+  if (groups > jobs.length) return null;
+  return messages > jobs.length ? jobs.flatMap(({ groupId }) => groupId ?? []) : [];
 }

@@ -135,3 +135,20 @@ test("measuring.spool-memory: an upload takes the block of its declared size whe
   assert.deepEqual(sizes, [SMALL, 2 * MEBIBYTE + SMALL]);
   assert.equal(memory.bytes().length, 10 + 32 * SMALL);
 });
+
+test("measuring.spool-isolation: a reader that is not done when the upload is let go fails, so that no part of a recording is taken for all of it", async () => {
+  const pool = createBlockPool({ largestBytes: 10 * SMALL, sharedBytes: 10 * SMALL });
+  const memory = createSpoolMemory(pool);
+  assert(memory.add(Buffer.alloc(9 * SMALL, "a")));
+  const reader = memory.read()[Symbol.asyncIterator]();
+  assert.equal((await reader.next()).done, false);
+  memory.letGo();
+  await assert.rejects(reader.next(), /gone/u);
+  await assert.rejects(readAll(memory), /gone/u);
+  const other = createSpoolMemory(pool);
+  assert(other.add(Buffer.alloc(100, "b")));
+  const complete = other.read()[Symbol.asyncIterator]();
+  assert.equal((await complete.next()).done, false);
+  other.letGo();
+  assert.equal((await complete.next()).done, true, "it has all bytes");
+});

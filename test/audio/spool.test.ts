@@ -233,3 +233,13 @@ test("measuring.spool-memory: audio in memory can be kept beyond its request, 8 
   assert.equal(file.keep(), null);
   await file.dispose();
 });
+
+test("measuring.spool-memory: audio that is let go in the moment in which its request ends is counted once", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t) });
+  const spooled = await keep(spool, randomBytes(1_000), 1_000);
+  const kept = spooled.keep();
+  const disposed = spooled.dispose();
+  kept?.release();
+  await disposed;
+  assert.equal(spool.bytesInFlight, 0);
+});

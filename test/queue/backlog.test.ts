@@ -4,7 +4,10 @@ import { EventEmitter, once } from "node:events";
 import { after, before, test } from "node:test";
 import { type CompiledQuery, sql } from "kysely";
 import { createBacklog } from "../../src/queue/backlog.ts";
+import { preparedOn } from "../../src/queue/boss-database.ts";
+import { fetchOnePerGroup } from "../../src/queue/fetch-one-per-group.ts";
 import { createQueue, type WorkOptions } from "../../src/queue/queue.ts";
+import { bypassRls } from "../../src/storage/system.ts";
 import { openTestDatabase, type TestDatabase, withSystemAccess } from "../harness/postgres/database.ts";
 
 let database: TestDatabase;
@@ -44,7 +47,7 @@ async function fetchesFor(
       name !== "executeQuery"
         ? Reflect.get(target, name, target)
         : (query: CompiledQuery) => {
-            if (query.sql.includes("SKIP LOCKED")) fetches += 1;
+            if (/skip locked/iu.test(query.sql)) fetches += 1;
             return target.executeQuery(query);
           },
   });
@@ -87,6 +90,54 @@ test("webhooks.failing-receivers: first messages of many receivers are fetched t
   const groups = Array.from({ length: 24 }, (_, index) => `group ${index}`);
   const fetches = await fetchesFor(groups, { concurrency: 100, perGroup: 4 });
   assert.ok(fetches <= FURTHER, `${fetches} fetches`);
+});
+
+/** Begins messages of these groups while another process is just fetching the first one, until so many have begun. Returns their numbers. */
+async function begunNextToAnother(
+  groups: readonly string[],
+  { begun, ...options }: Omit<WorkOptions, "handler" | "pollMs"> & { readonly begun: number },
+): Promise<ReadonlySet<number>> {
+  const queue = createQueue({
+    database,
+    queues: { shared: { retryLimit: 2, expireSeconds: 60 } },
+    onError: () => undefined,
+  });
+  await queue.start();
+  const events = new EventEmitter();
+  const numbers = new Set<number>();
+  const handler: WorkOptions["handler"] = async ({ data, signal }) => {
+    numbers.add((data as { n: number }).n);
+    events.emit("begun");
+    await once(signal, "abort");
+  };
+  try {
+    await sql`delete from pgboss.job where name = 'shared'`.execute(database.db);
+    for (const [n, groupId] of groups.entries()) await queue.send("shared", { n }, { groupId });
+    await bypassRls(database, "claim").transaction(async (tx) => {
+      // The other process has the first one, and does not take the others.
+      const others = await fetchOnePerGroup(preparedOn(tx), "shared", [], 8);
+      assert.equal(others.jobs.length, new Set(groups.slice(0, 8)).size);
+      queue.work("shared", { ...options, pollMs: 3_600_000, handler });
+      while (numbers.size < begun) await once(events, "begun");
+    });
+    return numbers;
+  } finally {
+    await queue.stop();
+  }
+}
+
+test("jobs.queue-wakeup: messages of a group that another process is just fetching from are found without a poll", {
+  timeout: 20_000,
+}, async () => {
+  const groups = ["one", "one", "one", "one"];
+  assert.deepEqual(await begunNextToAnother(groups, { concurrency: 8, perGroup: 6, begun: 3 }), new Set([1, 2, 3]));
+});
+
+test("jobs.fairness: a group without a slot comes before the backlog of a group that another process is just fetching from, too", {
+  timeout: 20_000,
+}, async () => {
+  const groups = [...Array.from({ length: 8 }, () => "one"), "two"];
+  assert.deepEqual(await begunNextToAnother(groups, { concurrency: 2, perGroup: 2, begun: 2 }), new Set([1, 8]));
 });
 
 test("jobs.queue-wakeup: a deferred message that was sent with others begins without a poll", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { isForegroundScript, untilOrphaned } from "../../src/start/npm-shell.ts";
@@ -70,4 +70,36 @@ test("configuration.stop-signals: a process is orphaned as soon as its parent is
   const parents = [7, 7, 1];
   await untilOrphaned(7, () => parents.shift() ?? 1);
   assert.deepEqual(parents, []);
+});
+
+test("cli.launcher: a command that npx runs ends with npx's shell", {
+  skip: process.platform === "win32" ? "there is no shell of npm's" : false,
+  timeout: 30_000,
+}, async (t) => {
+  const launcher = join(import.meta.dirname, "../../bin/patchbay.js");
+  const command = `"${process.execPath}" "${launcher}" mcp --url http://127.0.0.1:1 --api-key test-key-of-someone-0001`;
+  // What follows keeps the shell from becoming the command.
+  // A pipe of its own, because that of a child closes with the child.
+  const requests = join(folder, "requests");
+  spawnSync("mkfifo", [requests]);
+  const stdin = openSync(requests, "r+");
+  t.after(() => closeSync(stdin));
+  const shell = spawn("sh", ["-c", `${command}; true`], {
+    env: { ...process.env, npm_lifecycle_script: "patchbay mcp" },
+    stdio: [stdin, "pipe", "ignore"],
+  });
+  // The command has this pipe too: it closes when the last of them has ended.
+  const { stdout } = shell;
+  assert(stdout !== null);
+  const closed = once(stdout, "close");
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  };
+  writeSync(stdin, `${JSON.stringify(initialize)}\n`);
+  await once(stdout, "data");
+  shell.kill("SIGTERM");
+  await closed;
 });
