@@ -1,5 +1,6 @@
 // One child process with one model loaded. A crash of native code, or of its memory, ends the child and never this process (docs/decisions/0048).
 import { type ChildProcess, fork } from "node:child_process";
+import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { threadUrl } from "../../../lib/thread-url.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type EngineReport,
   type EngineValue,
   HEARTBEAT_MS,
+  SAMPLES_FD,
 } from "./engine-protocol.ts";
 
 /** `gone`: the process ended, or was ended because it was silent or an operation took too long. */
@@ -24,8 +26,11 @@ export class EngineFailure extends Error {
   }
 }
 
-/** One operation, without its id. */
-export type EngineCall = DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">;
+/** One operation, without its id, and with the samples that the child reads from the pipe. They must not change until it is over. */
+export type EngineCall = WithSamples<DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">>;
+type WithSamples<T> = T extends { readonly sampleCount: number }
+  ? Omit<T, "sampleCount"> & { readonly samples: Int16Array }
+  : T;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface EngineProcess {
@@ -56,12 +61,13 @@ export function startEngine(): EngineProcess {
     env: {},
     execArgv: [],
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
   });
   // It never keeps this process alive.
   child.unref();
   child.channel?.unref();
   const lastWords = collectDetail(child);
+  const samplesPipe = pipeOf(child);
   const ended = Promise.withResolvers<void>();
   let isOver = false;
   let residentBytes = 0;
@@ -73,6 +79,7 @@ export function startEngine(): EngineProcess {
     if (isOver) return;
     isOver = true;
     child.kill("SIGKILL");
+    samplesPipe?.destroy();
     pending?.settle.reject(new EngineFailure("gone", detail));
     pending = null;
   };
@@ -80,6 +87,8 @@ export function startEngine(): EngineProcess {
     end(error.message);
     ended.resolve();
   });
+  // The child reads nothing more, so that it has ended or will.
+  samplesPipe?.on("error", (error) => end(error.message));
   child.once("exit", (code, signal) => {
     end(`exit code ${code}, signal ${signal}. ${lastWords()}`);
     ended.resolve();
@@ -113,7 +122,7 @@ export function startEngine(): EngineProcess {
     }, HEARTBEAT_MS);
     child.channel?.ref();
     try {
-      void send(child, { ...order, id }, end);
+      void send(child, order.kind === "decode" ? { ...withSamplesIn(samplesPipe, order), id } : { ...order, id }, end);
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -137,6 +146,17 @@ export function startEngine(): EngineProcess {
       await ended.promise;
     },
   };
+}
+
+function withSamplesIn(pipe: Socket | null, { samples, ...order }: Extract<EngineCall, { kind: "decode" }>) {
+  pipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
+  return { ...order, sampleCount: samples.length };
+}
+
+/** It never keeps this process alive. Null: the process could not be started. */
+function pipeOf({ stdio }: ChildProcess): Socket | null {
+  const pipe = stdio[SAMPLES_FD];
+  return pipe instanceof Socket ? pipe.unref() : null;
 }
 
 function send(child: ChildProcess, order: EngineOrder, end: (detail: string) => void): Promise<void> {
