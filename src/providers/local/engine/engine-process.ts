@@ -51,6 +51,8 @@ export interface CallTerms {
   readonly silenceMs: number;
   /** The longest duration. */
   readonly limitMs: number;
+  /** Called when the child has all samples of a `decode`. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 const MAX_DETAIL_CHARACTERS = 500;
@@ -105,7 +107,7 @@ export function startEngine(): EngineProcess {
     }
   });
 
-  async function call(order: EngineCall, { silenceMs, limitMs }: CallTerms): Promise<EngineValue> {
+  async function call(order: EngineCall, { silenceMs, limitMs, onSent }: CallTerms): Promise<EngineValue> {
     if (isOver) throw new EngineFailure("gone", "");
     if (pending !== null) throw new Error("the engine has one operation at a time");
     const id = nextId++;
@@ -122,7 +124,11 @@ export function startEngine(): EngineProcess {
     }, HEARTBEAT_MS);
     child.channel?.ref();
     try {
-      void send(child, order.kind === "decode" ? { ...withSamplesIn(samplesPipe, order), id } : { ...order, id }, end);
+      void send(
+        child,
+        order.kind === "decode" ? { ...withSamplesIn(samplesPipe, order, onSent), id } : { ...order, id },
+        end,
+      );
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -148,8 +154,12 @@ export function startEngine(): EngineProcess {
   };
 }
 
-function withSamplesIn(pipe: Socket | null, { samples, ...order }: Extract<EngineCall, { kind: "decode" }>) {
-  pipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
+function withSamplesIn(
+  pipe: Socket | null,
+  { samples, ...order }: Extract<EngineCall, { kind: "decode" }>,
+  onSent?: () => void,
+) {
+  pipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength), () => onSent?.());
   return { ...order, sampleCount: samples.length };
 }
 
