@@ -30,7 +30,7 @@ export interface LocalSession {
   readonly runtime: EngineRuntime;
   /** Aborts when the call must stop, also while audio is awaited. */
   readonly signal: AbortSignal;
-  /** `onSent` is called when the engine has all samples, unless it fails before. */
+  /** `onSent` is called when all samples are sent, unless it fails before. */
   decode(piece: Samples, keyterms: readonly string[], onSent?: () => void): Promise<EngineResult>;
   /** For a streaming model. */
   listen(): Promise<LiveEars>;

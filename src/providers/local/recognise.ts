@@ -133,8 +133,8 @@ async function* samplesOf(audio: SpeechAudio, { signal }: Pick<LocalSession, "si
 }
 
 /**
- * Each piece joins the engine's queue before the one ahead of it is heard, so that the engine does not wait while the next one is cut. Cutting begins when the
- * engine has all samples of the one before: otherwise it would delay them by 0.6 ms.
+ * Each piece joins the engine's queue before the one ahead of it is heard, so that the engine does not wait while the next one is cut. Cutting begins when
+ * all samples of the one before are sent: otherwise it would delay them by 0.6 ms.
  */
 async function* hearAhead(
   pieces: AsyncIterable<Piece>,

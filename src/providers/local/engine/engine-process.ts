@@ -1,6 +1,6 @@
 // One child process with one model loaded. A crash of native code, or of its memory, ends the child and never this process (docs/decisions/0048).
 import { type ChildProcess, fork } from "node:child_process";
-import { Socket } from "node:net";
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { threadUrl } from "../../../lib/thread-url.ts";
 import {
@@ -51,7 +51,7 @@ export interface CallTerms {
   readonly silenceMs: number;
   /** The longest duration. */
   readonly limitMs: number;
-  /** Called when the child has all samples of a `decode`. */
+  /** Called when all samples of a `decode` are in the pipe. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -155,7 +155,7 @@ export function startEngine(): EngineProcess {
 }
 
 function withSamplesIn(
-  pipe: Socket | null,
+  pipe: Writable | null,
   { samples, ...order }: Extract<EngineCall, { kind: "decode" }>,
   onSent?: () => void,
 ) {
@@ -164,9 +164,15 @@ function withSamplesIn(
 }
 
 /** It never keeps this process alive. Null: the process could not be started. */
-function pipeOf({ stdio }: ChildProcess): Socket | null {
+function pipeOf({ stdio }: ChildProcess): Writable | null {
   const pipe = stdio[SAMPLES_FD];
-  return pipe instanceof Socket ? pipe.unref() : null;
+  if (!(pipe instanceof Writable)) return null;
+  unref(pipe);
+  return pipe;
+}
+
+function unref(stream: object): void {
+  if ("unref" in stream && typeof stream.unref === "function") stream.unref();
 }
 
 function send(child: ChildProcess, order: EngineOrder, end: (detail: string) => void): Promise<void> {
@@ -186,6 +192,6 @@ function collectDetail({ stderr }: ChildProcess): () => string {
     text = `${text}${chunk}`.slice(-MAX_DETAIL_CHARACTERS);
   });
   // The stream would keep this process alive.
-  if (stderr !== null && "unref" in stderr && typeof stderr.unref === "function") stderr.unref();
+  if (stderr !== null) unref(stderr);
   return () => text.replaceAll(/\s+/gu, " ").trim();
 }
