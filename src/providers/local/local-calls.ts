@@ -30,7 +30,8 @@ export interface LocalSession {
   readonly runtime: EngineRuntime;
   /** Aborts when the call must stop, also while audio is awaited. */
   readonly signal: AbortSignal;
-  decode(piece: Samples, keyterms: readonly string[]): Promise<EngineResult>;
+  /** `onSent` is called when all samples are sent, unless it fails before. */
+  decode(piece: Samples, keyterms: readonly string[], onSent?: () => void): Promise<EngineResult>;
   /** For a streaming model. */
   listen(): Promise<LiveEars>;
   /** `samples` opens the recording from its beginning. `speakers` is null if their number is unknown. */

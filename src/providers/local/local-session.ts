@@ -57,13 +57,17 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
     return value.kind === "recognised" ? value.results : [];
   }
 
-  async function decode({ samples, sampleRate }: Samples, keyterms: readonly string[]): Promise<EngineResult> {
+  async function decode(
+    { samples, sampleRate }: Samples,
+    keyterms: readonly string[],
+    onSent?: () => void,
+  ): Promise<EngineResult> {
     const seconds = samples.length / sampleRate;
     if (audioSeconds === 0) admission.add(seconds);
     const order = { kind: "decode", samples, sampleRate, keyterms } as const;
     pending++;
     const [result] = await engine
-      .run(sessionTerms, (process) => measured(seconds, () => process.call(order, termsFor(seconds))))
+      .run(sessionTerms, (process) => measured(seconds, () => process.call(order, { ...termsFor(seconds), onSent })))
       .finally(() => pending--);
     admission.done(seconds);
     if (result === undefined) throw new ProviderError("bad_reply", { reason: "no_result" });

@@ -10,11 +10,12 @@ import { threadsFor } from "../../../src/compose/recognisers.ts";
 import { ProviderError } from "../../../src/providers/io.ts";
 import { MANIFEST } from "../../../src/local-models/manifest.ts";
 import { DEMONSTRATION, DEMONSTRATION_SPEC } from "../../../src/providers/local/demonstration.ts";
+import { engineConfigOf } from "../../../src/providers/local/engine/engine-config-of.ts";
 import { startEngine } from "../../../src/providers/local/engine/engine-process.ts";
 import { memoryNeed } from "../../../src/providers/local/make-room.ts";
 import { tryModel } from "../../../src/providers/local/try-model.ts";
 import { ABORT_GRACE_MS } from "../../../src/providers/local/until-aborted.ts";
-import { installWords, KNOWN, RATE, sentence, speak, wordsModel } from "../../harness/local-model.ts";
+import { installWords, KNOWN, RATE, sentence, speak, type Spoken, wordsModel } from "../../harness/local-model.ts";
 import { until } from "../../harness/until.ts";
 import { idleMsOf } from "../../../src/providers/local/recognisers.ts";
 import { openRecognisers, openSession, WITH_ENGINE, wordsOf } from "./engines.ts";
@@ -45,6 +46,26 @@ test("local.process: a model is loaded by its first use, in one process for all 
   for (const { text } of results) assert.equal(text.trim(), wordsOf(SPOKEN));
   assert.equal(engines.processes.length, 1);
   assert.notEqual(engines.processes[0]?.pid, process.pid);
+});
+
+test("local.process: samples of an operation that fails are not heard by the next one", WITH_ENGINE, async (t) => {
+  const engine = startEngine();
+  t.after(() => engine.kill());
+  const config = engineConfigOf(wordsModel, 1);
+  assert.ok(config?.kind === "offline");
+  const decode = (spoken: Spoken) =>
+    engine.call(
+      { kind: "decode", samples: spoken.samples, sampleRate: RATE, keyterms: [] },
+      { silenceMs: 60_000, limitMs: 60_000 },
+    );
+  await assert.rejects(decode(sentence("blue", "three")), { reason: "decode_failed" });
+  await engine.call({ kind: "load", config }, { silenceMs: 60_000, limitMs: 60_000 });
+  const value = await decode(SPOKEN);
+  assert.ok(value.kind === "recognised");
+  assert.deepEqual(
+    value.results.map(({ text }) => text.trim()),
+    [wordsOf(SPOKEN)],
+  );
 });
 
 test("local.process: twenty requests at once each get their own words", WITH_ENGINE, async (t) => {

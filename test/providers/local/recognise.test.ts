@@ -38,19 +38,21 @@ function recording(samples: Int16Array): SpeechAudio {
 
 interface Decode {
   readonly seconds: number;
+  readonly onSent: () => void;
   readonly settle: PromiseWithResolvers<EngineResult>;
 }
 
-function fakeEngine() {
+function fakeEngine({ sendsAtOnce = true } = {}) {
   const decodes: Decode[] = [];
   let releases = 0;
   const session: LocalSession = {
     model: wordsModel,
     runtime: { engine: "sherpa-onnx 0", processor: "x64" },
     signal: new AbortController().signal,
-    decode: ({ samples }: Samples) => {
+    decode: ({ samples }: Samples, _keyterms, onSent = () => undefined) => {
       const settle = Promise.withResolvers<EngineResult>();
-      decodes.push({ seconds: samples.length / RATE, settle });
+      decodes.push({ seconds: samples.length / RATE, onSent, settle });
+      if (sendsAtOnce) onSent();
       return settle.promise;
     },
     listen: () => Promise.reject(new Error("not a streaming model")),
@@ -90,6 +92,21 @@ test("local.pieces: the next piece is cut and waits for its turn while one is he
   );
   assert.ok(Math.abs(decodes.reduce((sum, { seconds }) => sum + seconds, 0) - 75) < 0.001);
   assert.equal(releases(), 1);
+});
+
+test("local.pieces: the next piece is cut when the engine has the samples of the one before", async () => {
+  const { local, decodes } = fakeEngine({ sendsAtOnce: false });
+  const result = recogniseRecording(PLAN, recording(SAMPLES), { local });
+  await settled();
+  assert.equal(decodes.length, 1);
+  for (const index of [0, 1, 2, 3]) {
+    decodes[index]?.onSent();
+    await settled();
+    assert.equal(decodes.length, Math.min(index + 2, 4));
+    decodes[index]?.settle.resolve(heard(`piece ${index}`));
+    await settled();
+  }
+  assert.equal(((await result).body as LocalBody).pieces.length, 4);
 });
 
 test("local.pieces: a piece that fails is the failure of the recording, whatever becomes of the piece behind it", async () => {

@@ -1,4 +1,5 @@
 // The child process of `engine-process.ts`: loads one model and recognises what it is sent, one operation at a time. It ends with its parent.
+import { readSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { EngineConfig } from "./engine-config.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type EngineResult,
   type EngineValue,
   HEARTBEAT_MS,
+  SAMPLES_FD,
 } from "./engine-protocol.ts";
 import {
   loadSherpa,
@@ -19,6 +21,7 @@ import {
   sherpaTurns,
   type SpeakerDiarization,
 } from "./sherpa.ts";
+import { freeBuffer } from "../../../lib/free-buffer.ts";
 import { threadUrl } from "../../../lib/thread-url.ts";
 
 type Loaded =
@@ -37,14 +40,17 @@ class EngineError extends Error {
 
 function serve(): void {
   let loaded: Loaded | null = null;
+  const readSamples = createSampleReader();
   // Some operations block this thread, so another one watches the parent.
   new Worker(threadUrl(import.meta.url, "watch-parent"), { workerData: process.ppid }).unref();
   process.once("disconnect", () => process.exit());
   setInterval(() => report({ kind: "alive", residentBytes: process.memoryUsage.rss() }), HEARTBEAT_MS).unref();
   process.on("message", (order: EngineOrder) => {
     if (order.kind === "part" || order.kind === "drop") return note(loaded, order);
+    // Also if the order fails: the next one would decode samples that are left in the pipe.
+    const samples = order.kind === "decode" ? readSamples(order.sampleCount) : NOTHING;
     const work = async (): Promise<EngineValue> => {
-      if (order.kind !== "load") return operate(loaded, order);
+      if (order.kind !== "load") return operate(loaded, order, samples);
       loaded = await load(order.config);
       return { kind: "loaded" };
     };
@@ -53,6 +59,24 @@ function serve(): void {
       (error: unknown) => report({ kind: "failed", id: order.id, ...faultOf(error) }),
     );
   });
+}
+
+const NOTHING = new Int16Array(0);
+
+/** Blocks while the parent writes them. They are valid until the next call. */
+function createSampleReader(): (count: number) => Int16Array {
+  let buffer = NOTHING;
+  return (count) => {
+    if (buffer.length < count) buffer = new Int16Array(count);
+    const samples = buffer.subarray(0, count);
+    for (let at = 0; at < samples.byteLength; ) {
+      const bytes = readSync(SAMPLES_FD, samples, at, samples.byteLength - at, null);
+      // The parent has ended.
+      if (bytes === 0) process.exit();
+      at += bytes;
+    }
+    return samples;
+  };
 }
 
 function report(message: EngineReport): void {
@@ -129,8 +153,8 @@ function note(loaded: Loaded | null, order: Extract<EngineOrder, { kind: "part" 
 
 type Operation = Exclude<EngineOrder, { kind: "load" | "part" | "drop" }>;
 
-async function operate(loaded: Loaded | null, order: Operation): Promise<EngineValue> {
-  if (loaded?.kind === "offline" && order.kind === "decode") return decode(loaded.recognizer, order);
+async function operate(loaded: Loaded | null, order: Operation, samples: Int16Array): Promise<EngineValue> {
+  if (loaded?.kind === "offline" && order.kind === "decode") return decode(loaded.recognizer, order, samples);
   if (loaded?.kind === "online" && order.kind !== "decode" && order.kind !== "diarize") return listen(loaded, order);
   if (loaded?.kind === "speakers" && order.kind === "diarize") return diarize(loaded, order.speakers);
   throw new Error(`${order.kind} is not possible with ${loaded?.kind ?? "no model"}`);
@@ -138,10 +162,14 @@ async function operate(loaded: Loaded | null, order: Operation): Promise<EngineV
 
 async function decode(
   recognizer: OfflineRecognizer,
-  { samples, sampleRate, keyterms }: Extract<EngineOrder, { kind: "decode" }>,
+  { sampleRate, keyterms }: Extract<EngineOrder, { kind: "decode" }>,
+  samples: Int16Array,
 ): Promise<EngineValue> {
   const stream = keyterms.length === 0 ? recognizer.createStream() : recognizer.createStream(keyterms.join("/"));
-  stream.acceptWaveform({ samples: toFloats(samples), sampleRate });
+  const floats = toFloats(samples);
+  stream.acceptWaveform({ samples: floats, sampleRate });
+  // The stream has its own copy.
+  freeBuffer(floats);
   return { kind: "recognised", results: [resultOf(await recognizer.decodeAsync(stream))] };
 }
 

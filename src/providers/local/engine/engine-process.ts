@@ -1,5 +1,6 @@
 // One child process with one model loaded. A crash of native code, or of its memory, ends the child and never this process (docs/decisions/0048).
 import { type ChildProcess, fork } from "node:child_process";
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { threadUrl } from "../../../lib/thread-url.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type EngineReport,
   type EngineValue,
   HEARTBEAT_MS,
+  SAMPLES_FD,
 } from "./engine-protocol.ts";
 
 /** `gone`: the process ended, or was ended because it was silent or an operation took too long. */
@@ -24,8 +26,11 @@ export class EngineFailure extends Error {
   }
 }
 
-/** One operation, without its id. */
-export type EngineCall = DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">;
+/** One operation, without its id, and with the samples that the child reads from the pipe. They must not change until it is over. */
+export type EngineCall = WithSamples<DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">>;
+type WithSamples<T> = T extends { readonly sampleCount: number }
+  ? Omit<T, "sampleCount"> & { readonly samples: Int16Array }
+  : T;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface EngineProcess {
@@ -46,6 +51,8 @@ export interface CallTerms {
   readonly silenceMs: number;
   /** The longest duration. */
   readonly limitMs: number;
+  /** Called when all samples of a `decode` are in the pipe. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 const MAX_DETAIL_CHARACTERS = 500;
@@ -56,12 +63,13 @@ export function startEngine(): EngineProcess {
     env: {},
     execArgv: [],
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
   });
   // It never keeps this process alive.
   child.unref();
   child.channel?.unref();
   const lastWords = collectDetail(child);
+  const samplesPipe = pipeOf(child);
   const ended = Promise.withResolvers<void>();
   let isOver = false;
   let residentBytes = 0;
@@ -73,6 +81,7 @@ export function startEngine(): EngineProcess {
     if (isOver) return;
     isOver = true;
     child.kill("SIGKILL");
+    samplesPipe?.destroy();
     pending?.settle.reject(new EngineFailure("gone", detail));
     pending = null;
   };
@@ -80,6 +89,8 @@ export function startEngine(): EngineProcess {
     end(error.message);
     ended.resolve();
   });
+  // The child reads nothing more, so that it has ended or will.
+  samplesPipe?.on("error", (error) => end(error.message));
   child.once("exit", (code, signal) => {
     end(`exit code ${code}, signal ${signal}. ${lastWords()}`);
     ended.resolve();
@@ -96,7 +107,7 @@ export function startEngine(): EngineProcess {
     }
   });
 
-  async function call(order: EngineCall, { silenceMs, limitMs }: CallTerms): Promise<EngineValue> {
+  async function call(order: EngineCall, { silenceMs, limitMs, onSent }: CallTerms): Promise<EngineValue> {
     if (isOver) throw new EngineFailure("gone", "");
     if (pending !== null) throw new Error("the engine has one operation at a time");
     const id = nextId++;
@@ -113,7 +124,11 @@ export function startEngine(): EngineProcess {
     }, HEARTBEAT_MS);
     child.channel?.ref();
     try {
-      void send(child, { ...order, id }, end);
+      void send(
+        child,
+        order.kind === "decode" ? { ...withSamplesIn(samplesPipe, order, onSent), id } : { ...order, id },
+        end,
+      );
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -139,6 +154,27 @@ export function startEngine(): EngineProcess {
   };
 }
 
+function withSamplesIn(
+  pipe: Writable | null,
+  { samples, ...order }: Extract<EngineCall, { kind: "decode" }>,
+  onSent?: () => void,
+) {
+  pipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength), () => onSent?.());
+  return { ...order, sampleCount: samples.length };
+}
+
+/** It never keeps this process alive. Null: the process could not be started. */
+function pipeOf({ stdio }: ChildProcess): Writable | null {
+  const pipe = stdio[SAMPLES_FD];
+  if (!(pipe instanceof Writable)) return null;
+  unref(pipe);
+  return pipe;
+}
+
+function unref(stream: object): void {
+  if ("unref" in stream && typeof stream.unref === "function") stream.unref();
+}
+
 function send(child: ChildProcess, order: EngineOrder, end: (detail: string) => void): Promise<void> {
   return new Promise((resolve) => {
     child.send(order, undefined, undefined, (error) => {
@@ -156,6 +192,6 @@ function collectDetail({ stderr }: ChildProcess): () => string {
     text = `${text}${chunk}`.slice(-MAX_DETAIL_CHARACTERS);
   });
   // The stream would keep this process alive.
-  if (stderr !== null && "unref" in stderr && typeof stderr.unref === "function") stderr.unref();
+  if (stderr !== null) unref(stderr);
   return () => text.replaceAll(/\s+/gu, " ").trim();
 }
