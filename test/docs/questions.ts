@@ -171,7 +171,7 @@ export const QUESTIONS: Questions = {
     "how much memory and CPU does it need": [
       "operations#memory",
       "guides/install#what-it-needs",
-      "reference/performance#memory-of-one-process",
+      "reference/performance#memory",
     ],
     "where are the log files and what is written in them": ["operations#logs", "reference/metrics#logs"],
     "health check endpoint for kubernetes": [
