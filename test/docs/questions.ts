@@ -8,13 +8,17 @@ export const QUESTIONS: Questions = {
   "the developer of an application": {
     "how do I use the OpenAI SDK with this": ["reference/compatible", "guides/move-from-openai"],
     "how do I get subtitles for a video": ["reference/captions"],
-    "retry a request without paying twice": ["reference/idempotency"],
+    "retry a request without paying twice": [
+      "reference/idempotency",
+      "guides/what-did-it-cost#failed-requests-and-retries",
+    ],
     "how do I check the signature of a webhook": ["reference/webhooks", "guides/jobs-and-webhooks"],
     "transcribe the microphone in a browser": ["guides/live-captions", "reference/realtime"],
     "my file is too big to upload": ["guides/troubleshooting", "errors"],
     "transcribe a folder of files": ["guides/first-transcript", "reference/cli"],
     "what does error 429 mean": ["guides/troubleshooting", "errors", "reference/quotas"],
     "How do I upload an audio file and get the transcript back? (curl example)": [
+      "guides/questions-developers#how-do-i-send-an-audio-file-with-curl-and-get-the-transcript-back",
       "guides/first-transcript#5-the-same-over-http",
       "api/transcription#createTranscription",
       "api#first-requests",
@@ -35,6 +39,7 @@ export const QUESTIONS: Questions = {
       "guides/troubleshooting#402-budget_exceeded-429-rate_limited-429-concurrency_limited-a-limit-was-reached",
     ],
     "send an audio file with curl and get text": [
+      "guides/questions-developers#how-do-i-send-an-audio-file-with-curl-and-get-the-transcript-back",
       "guides/first-transcript#5-the-same-over-http",
       "api/transcription#createTranscription",
       "api#first-requests",
@@ -42,6 +47,7 @@ export const QUESTIONS: Questions = {
       "reference/request-body#request-bodies-with-audio",
     ],
     "how do I get timestamps for every word": [
+      "guides/questions-developers#how-do-i-get-timestamps-the-times-of-every-word",
       "guides/require-a-feature#features-that-you-can-require",
       "guides/move-from-deepgram#3-translate-the-parameters",
       "guides/debug-a-bad-transcript#3-check-what-the-route-would-do-with-other-options",
@@ -69,6 +75,7 @@ export const QUESTIONS: Questions = {
     ],
     "which audio formats are accepted": ["formats", "reference/measuring#formats", "errors#UNSUPPORTED_MEDIA_TYPE"],
     "get notified when a long transcription is finished": [
+      "guides/questions-developers#how-do-i-get-notified-when-a-job-is-finished-callback",
       "guides/jobs-and-webhooks",
       "reference/webhooks#the-completion-webhook",
       "reference/webhooks#set-it-up",
@@ -91,10 +98,10 @@ export const QUESTIONS: Questions = {
       "reference/remote-audio#check-an-address",
       "reference/remote-audio#what-may-be-fetched",
     ],
-    "how do I get an api key": ["guides/questions#how-do-i-get-an-api-key", "reference/tenancy#api-keys"],
+    "how do I get an api key": ["guides/questions-developers#how-do-i-get-an-api-key", "reference/tenancy#api-keys"],
     "can I use the openai python sdk with this": [
       "guides/move-from-openai",
-      "guides/questions#is-there-an-sdk",
+      "guides/questions-developers#is-there-an-sdk",
       "reference/compatible#openai-compatible-endpoints",
     ],
     "how do I stream live microphone audio over websocket": [
@@ -102,7 +109,7 @@ export const QUESTIONS: Questions = {
       "guides/live-captions",
     ],
     "what is the maximum audio file size I can upload": [
-      "guides/questions#how-large-and-how-long-may-a-recording-be-maximum-size-and-length",
+      "guides/questions-developers#how-large-and-how-long-may-a-recording-be-maximum-size-and-length",
       "guides/troubleshooting#413-audio_too_large-the-file-is-too-big-to-upload",
     ],
     "how do I get speaker labels in the transcript": [
@@ -110,34 +117,42 @@ export const QUESTIONS: Questions = {
       "reference/transcription#fields",
     ],
     "is ogg opus supported": [
-      "guides/questions#which-file-types-are-supported-flac-ogg-aac-video",
+      "guides/questions-developers#which-audio-formats-file-types-and-sizes-can-i-upload-flac-ogg-aac-video",
       "reference/measuring#formats",
     ],
-    "transcribe a youtube video": ["guides/questions#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket"],
-    "call the api from javascript in the browser cors": [
-      "guides/questions#can-i-call-it-from-a-browser-or-a-mobile-app",
+    "transcribe a youtube video": [
+      "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket",
     ],
-    "create embeddings": ["guides/questions#does-it-do-text-to-speech-embeddings-or-images"],
-    "summarize a meeting": ["guides/questions#can-it-summarise-a-recording"],
+    "call the api from javascript in the browser cors": [
+      "guides/questions-developers#can-i-call-it-from-a-browser-or-a-mobile-app",
+    ],
+    "create embeddings": ["guides/questions-developers#does-it-do-text-to-speech-embeddings-or-images"],
+    "summarize a meeting": ["guides/questions-developers#can-it-summarise-a-recording"],
     "translate to french": [
       "reference/translation",
-      "guides/questions#can-it-translate-into-another-language-than-english",
+      "guides/questions-developers#can-it-translate-into-another-language-than-english",
     ],
-    "confidence score per word": ["guides/questions#is-there-a-confidence-for-each-word"],
-    "progress bar for a long job": ["guides/questions#can-i-follow-the-progress-of-a-job"],
-    "priority queue for urgent jobs": ["guides/questions#can-a-job-have-a-higher-priority"],
-    "cache identical requests": ["guides/questions#is-the-same-recording-sent-twice-answered-from-a-cache"],
-    "azure speech": ["guides/questions#does-it-support-azure-speech-or-amazon-transcribe-aws"],
-    "phone call audio 8khz": ["guides/questions#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo"],
-    "partial results": ["guides/questions#are-there-partial-interim-results-while-somebody-speaks"],
-    "real time translation": ["guides/questions#can-it-translate-into-another-language-than-english"],
+    "confidence score per word": ["guides/questions-developers#is-there-a-confidence-for-each-word"],
+    "progress bar for a long job": ["guides/questions-developers#can-i-follow-the-progress-of-a-job"],
+    "priority queue for urgent jobs": ["guides/questions-developers#can-a-job-have-a-higher-priority"],
+    "cache identical requests": ["guides/questions-developers#is-the-same-recording-sent-twice-answered-from-a-cache"],
+    "azure speech": ["guides/questions-developers#does-it-support-azure-speech-or-amazon-transcribe-aws"],
+    "phone call audio 8khz": [
+      "guides/questions-developers#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo",
+    ],
+    "partial results": ["guides/questions-developers#are-there-partial-interim-results-while-somebody-speaks"],
+    "real time translation": ["guides/questions-developers#can-it-translate-into-another-language-than-english"],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
     "how do I run several instances": ["guides/several-processes"],
     "connect to a managed Postgres with a TLS certificate": ["guides/production"],
     "upgrade without downtime": ["guides/upgrade"],
-    "how do I make a backup": ["operations"],
+    "how do I make a backup": [
+      "operations",
+      "guides/production#7-backup-upgrades-alerts",
+      "reference/storage#backup-and-restore",
+    ],
     "How do I back up the database and restore it?": [
       "operations#restore",
       "operations#back-up-embedded-storage",
@@ -152,7 +167,7 @@ export const QUESTIONS: Questions = {
       "reference/metrics#alerts-and-dashboard",
       "operations#alerts-and-a-board",
     ],
-    "How do I put it behind nginx / a load balancer with TLS?": ["guides/production#5-tls-and-the-proxy"],
+    "How do I put it behind nginx / a load balancer with TLS?": ["guides/production#5-tls-and-the-proxy-such-as-nginx"],
     "install with docker": ["guides/install#in-a-container", "operations#with-docker-compose"],
     "back up the database": [
       "operations#back-up-embedded-storage",
@@ -165,7 +180,7 @@ export const QUESTIONS: Questions = {
       "guides/upgrade#without-downtime-and-without-dropping-requests-in-progress",
     ],
     "prometheus alerts": ["operations#alerts-and-a-board", "reference/metrics#alerts-and-dashboard"],
-    "https certificate behind nginx": ["guides/production#5-tls-and-the-proxy"],
+    "https certificate behind nginx": ["guides/production#5-tls-and-the-proxy-such-as-nginx"],
     "run several instances behind a load balancer": ["guides/several-processes", "guides/high-availability"],
     "connect to a hosted postgres with TLS": ["guides/production#3-postgresql", "guides/production#tls-and-sslmode"],
     "how much memory and CPU does it need": [
@@ -190,7 +205,7 @@ export const QUESTIONS: Questions = {
       "configuration#configuration",
       "reference/configuration",
     ],
-    "how do I run it behind nginx": ["guides/production#5-tls-and-the-proxy"],
+    "how do I run it behind nginx": ["guides/production#5-tls-and-the-proxy-such-as-nginx"],
     "how to back up and restore the database": [
       "operations#back-up-embedded-storage",
       "operations#restore",
@@ -206,25 +221,31 @@ export const QUESTIONS: Questions = {
       "reference/realtime#how-a-session-ends",
     ],
     "what port does it listen on": [
-      "guides/questions#which-port-does-it-use-and-how-do-i-change-it",
+      "guides/questions-operators#which-port-does-it-use-and-how-do-i-change-it",
       "reference/admin#two-listeners",
     ],
-    "forgot root password": ["guides/questions#i-lost-the-operators-key-root-or-admin-key-how-do-i-reset-it"],
-    "is there a helm chart": ["guides/questions#does-it-run-on-kubernetes-and-is-there-a-helm-chart"],
-    "does it support mysql": ["guides/questions#can-i-use-mysql-or-sqlite"],
-    "nvidia gpu acceleration": ["guides/questions#does-it-need-or-use-a-gpu"],
-    "deploy in multiple regions": ["guides/questions#can-it-run-in-several-regions", "scaling#regions"],
-    "corporate proxy for outgoing calls": ["guides/questions#can-it-reach-providers-through-an-http-proxy-or-a-vpn"],
-    "does it send usage statistics to you": ["guides/questions#does-it-collect-telemetry-or-send-usage-statistics"],
-    "open source license": ["guides/questions#which-licence-does-it-have-is-it-open-source"],
-    "how many requests per second": ["guides/questions#how-many-users-and-requests-can-one-server-handle"],
-    "enable debug logging": ["guides/questions#how-do-i-change-the-log-level-or-see-debug-logs"],
-    "how much ram": ["guides/questions#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis"],
-    "is there a docker image on docker hub": ["guides/questions#is-there-a-docker-image-on-docker-hub"],
-    "has it been tested with real providers": [
-      "guides/questions#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
+    "forgot root password": ["guides/questions-operators#i-lost-the-operators-key-root-or-admin-key-how-do-i-reset-it"],
+    "is there a helm chart": ["guides/questions-operators#does-it-run-on-kubernetes-and-is-there-a-helm-chart"],
+    "does it support mysql": ["guides/questions-operators#can-i-use-mysql-or-sqlite"],
+    "nvidia gpu acceleration": ["guides/questions-operators#does-it-need-or-use-a-gpu"],
+    "deploy in multiple regions": ["guides/questions-operators#can-it-run-in-several-regions", "scaling#regions"],
+    "corporate proxy for outgoing calls": [
+      "guides/questions-operators#can-it-reach-providers-through-an-http-proxy-or-a-vpn",
     ],
-    "where is the data stored on disk": ["guides/questions#where-is-the-data-stored"],
+    "does it send usage statistics to you": [
+      "guides/questions-operators#does-it-collect-telemetry-or-send-usage-statistics",
+    ],
+    "open source license": ["guides/questions-operators#which-licence-does-it-have-is-it-open-source"],
+    "how many requests per second": ["guides/questions-operators#how-many-users-and-requests-can-one-server-handle"],
+    "enable debug logging": ["guides/questions-operators#how-do-i-change-the-log-level-or-see-debug-logs"],
+    "how much ram": [
+      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+    ],
+    "is there a docker image on docker hub": ["guides/questions-operators#is-there-a-docker-image-on-docker-hub"],
+    "has it been tested with real providers": [
+      "guides/questions-operators#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
+    ],
+    "where is the data stored on disk": ["guides/questions-operators#where-is-the-data-stored"],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -277,6 +298,7 @@ export const QUESTIONS: Questions = {
       "reference/routing#outcomes-of-a-call",
     ],
     "separate two customers from each other": [
+      "guides/questions-administrators#are-customers-or-teams-separated-from-each-other-isolation",
       "reference/tenancy#isolation-of-workspaces",
       "guides/a-team-with-a-budget#a-team-with-its-own-workspace-key-and-budget",
     ],
@@ -285,6 +307,7 @@ export const QUESTIONS: Questions = {
     "who changed this route": ["reference/tenancy#audit-log-who-changed-what", "api/audit"],
     "undo a change of a route": ["api/routes#rollBackRoute", "connections-and-routes#routes"],
     "does it support single sign-on": [
+      "guides/questions-administrators#is-there-a-user-management-accounts-roles-single-sign-on-sso",
       "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
       "reference/pages#what-the-console-does-not-do",
       "reference/pages#sign-in-and-session",
@@ -293,7 +316,7 @@ export const QUESTIONS: Questions = {
     "send 10% of the traffic to another provider": ["connections-and-routes#split-traffic-between-providers"],
     "split traffic between two providers by percentage": ["connections-and-routes#split-traffic-between-providers"],
     "load balancing between deepgram and openai": [
-      "guides/questions#does-it-balance-load-between-providers-or-split-traffic-by-weight",
+      "guides/questions-operators#does-it-balance-load-between-providers-or-split-traffic-by-weight",
     ],
     "set a monthly budget for an app": [
       "reference/budgets#budgets-plans-and-credits",
@@ -302,17 +325,24 @@ export const QUESTIONS: Questions = {
     "add a new user to my workspace and make them read only": [
       "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
     ],
-    "user management": ["guides/questions#is-there-a-user-management-accounts-roles-sso"],
-    "gdpr right to be forgotten": ["guides/questions#how-do-i-delete-the-data-of-a-customer-gdpr"],
-    "do providers train on my data": ["guides/questions#do-providers-train-on-our-recordings", "reference/data-policy"],
-    "rotate secrets": ["guides/questions#how-do-i-rotate-each-secret"],
-    "who can see my transcripts": ["guides/questions#who-can-read-our-transcripts"],
-    "bring our own provider key": ["guides/questions#can-a-team-use-its-own-provider-account"],
-    "delete a workspace": ["guides/questions#how-do-i-delete-a-workspace-or-an-app"],
-    "give an app a different model": ["guides/questions#how-do-i-give-one-app-another-model"],
+    "user management": ["guides/questions-administrators#is-there-a-user-management-accounts-roles-single-sign-on-sso"],
+    "gdpr right to be forgotten": ["guides/questions-administrators#how-do-i-delete-the-data-of-a-customer-gdpr"],
+    "do providers train on my data": [
+      "guides/questions-administrators#do-providers-train-on-our-recordings",
+      "reference/data-policy",
+    ],
+    "rotate secrets": ["guides/questions-operators#how-do-i-rotate-each-secret"],
+    "who can see my transcripts": ["guides/questions-administrators#who-can-read-our-transcripts"],
+    "bring our own provider key": ["guides/questions-administrators#can-a-team-use-its-own-provider-account"],
+    "delete a workspace": ["guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app"],
+    "give an app a different model": ["guides/questions-administrators#how-do-i-give-one-app-another-model"],
   },
   "who debugs a bad transcript": {
-    "why are the speakers missing": ["guides/require-a-feature", "guides/debug-a-bad-transcript"],
+    "why are the speakers missing": [
+      "guides/questions-transcripts#why-are-the-speakers-speaker-labels-missing",
+      "guides/require-a-feature",
+      "guides/debug-a-bad-transcript",
+    ],
     "product names are spelled wrong": ["guides/debug-a-bad-transcript"],
     "why was the other provider used": ["guides/debug-a-bad-transcript", "reference/requests"],
     "which provider answered my request": ["reference/requests", "guides/debug-a-bad-transcript"],
@@ -344,13 +374,17 @@ export const QUESTIONS: Questions = {
       "guides/debug-a-bad-transcript#5-typical-causes",
       "guides/debug-a-bad-transcript#4-look-at-words-times-and-speakers",
     ],
-    "wrong language was recognised": ["guides/debug-a-bad-transcript#5-typical-causes"],
+    "wrong language was recognised": [
+      "guides/debug-a-bad-transcript#5-typical-causes",
+      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+    ],
     "transcript is empty": ["guides/debug-a-bad-transcript#5-typical-causes", "reference/transcription#receipts"],
     "compare two models on my own recordings": [
       "guides/debug-a-bad-transcript#compare-two-models",
       "reference/pages#playground",
     ],
     "find a request by its id": [
+      "guides/questions-transcripts#how-do-i-find-a-request-by-its-id",
       "guides/debug-a-bad-transcript#2-see-which-provider-was-used-and-why",
       "reference/requests#the-request-log",
       "reference/requests#lists",
@@ -363,6 +397,7 @@ export const QUESTIONS: Questions = {
       "reference/requests#what-a-record-contains",
     ],
     "word error rate": [
+      "guides/questions-transcripts#what-is-the-accuracy-word-error-rate-wer-of-a-model",
       "guides/local-recognition#1-choose-a-model",
       "reference/local#speech-of-people",
       "reference/local-models#models-on-this-machine-rules",
@@ -375,19 +410,26 @@ export const QUESTIONS: Questions = {
     ],
     "where is the audio of a request stored, can I download it": [
       "reference/data-policy#listen-to-the-original-audio-of-a-past-request",
-      "guides/questions#can-i-play-or-download-the-recording-of-an-old-request",
+      "guides/questions-transcripts#can-i-play-or-download-the-recording-of-an-old-request",
     ],
-    "transcript is cut off at the end": ["guides/debug-a-bad-transcript#5-typical-causes"],
-    "end of the recording is missing in the transcript": ["guides/debug-a-bad-transcript#5-typical-causes"],
-    "wrong language detected how do I force german": ["guides/debug-a-bad-transcript#5-typical-causes"],
+    "transcript is cut off at the end": [
+      "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
+    ],
+    "end of the recording is missing in the transcript": [
+      "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
+    ],
+    "wrong language detected how do I force german": [
+      "guides/debug-a-bad-transcript#5-typical-causes",
+      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+    ],
     "find a request when I only have the text": [
-      "guides/questions#i-only-have-the-text-of-a-transcript-how-do-i-find-its-request",
+      "guides/questions-transcripts#i-only-have-the-text-of-a-transcript-how-do-i-find-its-request",
     ],
-    "punctuation missing": ["guides/questions#why-is-punctuation-missing-or-are-numbers-written-as-words"],
+    "punctuation missing": ["guides/questions-transcripts#why-is-punctuation-missing-or-are-numbers-written-as-words"],
     "hallucinated text in silence": [
-      "guides/questions#why-does-the-transcript-contain-words-that-were-never-said-hallucination",
+      "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination",
     ],
-    "edit the transcript": ["guides/questions#can-i-correct-a-transcript-in-patchbay"],
+    "edit the transcript": ["guides/questions-transcripts#can-i-correct-a-transcript-in-patchbay"],
     "custom vocabulary": ["reference/transcription#fields", "guides/debug-a-bad-transcript#5-typical-causes"],
   },
   "who pays": {
@@ -418,6 +460,7 @@ export const QUESTIONS: Questions = {
       "reference/metering#settlement",
     ],
     "export usage as CSV for the accounting department": [
+      "guides/questions-costs#does-it-write-invoices",
       "guides/what-did-it-cost#5-how-much-each-team-app-and-key-spent",
       "reference/usage#CSV",
     ],
@@ -455,14 +498,14 @@ export const QUESTIONS: Questions = {
       "guides/what-did-it-cost#1-enter-a-price",
       "configuration#prices",
     ],
-    "is it free": ["guides/questions#what-does-patchbay-cost-and-is-there-a-free-tier"],
-    "monthly invoice pdf": ["guides/questions#does-it-write-invoices"],
-    "prices in euro": ["guides/questions#can-i-use-euros-or-another-currency-than-usd"],
-    vat: ["guides/questions#are-taxes-such-as-vat-included"],
+    "is it free": ["guides/questions-costs#what-does-patchbay-cost-and-is-there-a-free-tier"],
+    "monthly invoice pdf": ["guides/questions-costs#does-it-write-invoices"],
+    "prices in euro": ["guides/questions-costs#can-i-use-euros-or-another-currency-than-usd"],
+    vat: ["guides/questions-costs#are-taxes-such-as-vat-included"],
     "change past charges": [
-      "guides/questions#can-i-change-a-price-afterwards-for-past-requests",
+      "guides/questions-costs#can-i-change-a-price-afterwards-for-past-requests",
       "reference/metering#settlement",
     ],
-    "rounding of seconds": ["guides/questions#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
+    "rounding of seconds": ["guides/questions-costs#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
   },
 };
