@@ -121,7 +121,7 @@ export const QUESTIONS: Questions = {
       "reference/measuring#formats",
     ],
     "transcribe a youtube video": [
-      "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket",
+      "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket-presigned-url",
     ],
     "call the api from javascript in the browser cors": [
       "guides/questions-developers#can-i-call-it-from-a-browser-or-a-mobile-app",
@@ -142,6 +142,105 @@ export const QUESTIONS: Questions = {
     ],
     "partial results": ["guides/questions-developers#are-there-partial-interim-results-while-somebody-speaks"],
     "real time translation": ["guides/questions-developers#can-it-translate-into-another-language-than-english"],
+    "does the api send cors headers for localhost": [
+      "guides/questions-developers#can-i-call-it-from-a-browser-or-a-mobile-app",
+    ],
+    "verify webhook signature in python": ["reference/webhooks#what-a-receiver-does"],
+    "how long is an idempotency key valid": ["reference/idempotency#idempotency-keys"],
+    "list of supported languages": [
+      "guides/questions-developers#which-languages-are-supported-does-it-understand-is-there-a-list",
+    ],
+    "pagination of list endpoints next cursor": ["reference/api#lists"],
+    "what does an error response look like, json format": [
+      "guides/questions-developers#what-does-an-error-response-look-like-in-json",
+    ],
+    "send audio as base64 in json instead of multipart": [
+      "guides/questions-developers#can-i-send-the-audio-as-base64-in-json-instead-of-a-multipart-form",
+    ],
+    "upload in chunks, resumable upload": [
+      "guides/questions-developers#can-i-upload-a-large-file-in-chunks-or-continue-an-upload-that-failed-halfway-resume",
+    ],
+    "transcribe a file from a url": [
+      "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket-presigned-url",
+    ],
+    "batch transcribe many files in one request": [
+      "guides/questions-developers#can-one-request-transcribe-many-files-batch-upload",
+    ],
+    "is there a java or go sdk": ["guides/questions-developers#is-there-an-sdk"],
+    "show numbers as digits not words": ["guides/questions-transcripts#why-are-numbers-amounts-or-phone-numbers-wrong"],
+    "timeout of a long request, connection closed after 60 seconds": [
+      "guides/questions-developers#why-is-the-connection-closed-during-a-long-request-after-60-seconds",
+    ],
+    "each channel separately stereo call agent and customer": [
+      "guides/questions-developers#does-it-accept-recordings-of-phone-calls-telephone-8khz-\u00b5-law-stereo",
+    ],
+    "how many speakers can it separate": [
+      "guides/questions-developers#how-do-i-get-speakers-diarization-and-how-many-can-it-separate",
+    ],
+    "does the websocket reconnect automatically, what happens when connection drops": [
+      "guides/questions-developers#what-happens-when-the-websocket-of-a-live-session-disconnects-does-it-reconnect",
+    ],
+    "mock server for unit tests and CI": ["guides/questions-developers#is-there-a-mock-server-for-unit-tests-and-ci"],
+    "how do I detect the language automatically": [
+      "guides/questions-developers#how-do-i-detect-the-language-automatically",
+    ],
+    "openapi spec download / postman collection": [
+      "guides/questions-developers#is-there-an-openapi-swagger-document-or-a-postman-collection-to-download",
+    ],
+    "api versioning and breaking changes, deprecation": [
+      "guides/questions-developers#is-the-api-versioned-and-how-are-breaking-changes-and-deprecations-announced",
+    ],
+    "can I set metadata or a custom id on a request": [
+      "guides/questions-developers#can-i-attach-metadata-or-an-id-of-my-own-to-a-request",
+    ],
+    "graphql or grpc": ["guides/questions-developers#is-there-graphql-or-grpc"],
+    "stream chat completion tokens server-sent events": ["guides/chat-and-tools#3-stream", "reference/chat#stream"],
+    "what is the maximum request duration": [
+      "guides/questions-developers#how-long-may-a-request-take-before-it-times-out-maximum-duration",
+    ],
+    "can I send flac files": [
+      "guides/questions-developers#which-audio-formats-file-types-and-sizes-can-i-upload-flac-ogg-aac-video",
+    ],
+    "how to do speaker diarization with the api": [
+      "guides/questions-developers#how-do-i-get-speakers-diarization-and-how-many-can-it-separate",
+    ],
+    "do you have a swift or android sdk": ["guides/questions-developers#is-there-an-sdk"],
+    "webhook never arrives, how do I debug it": [
+      "guides/questions-developers#why-does-my-webhook-not-arrive-and-how-do-i-debug-it",
+    ],
+    "test webhooks on localhost": ["guides/questions-developers#why-does-my-webhook-not-arrive-and-how-do-i-debug-it"],
+    "what languages does it understand": [
+      "guides/questions-developers#which-languages-are-supported-does-it-understand-is-there-a-list",
+    ],
+    "upload fails halfway, continue where it stopped": [
+      "guides/questions-developers#can-i-upload-a-large-file-in-chunks-or-continue-an-upload-that-failed-halfway-resume",
+    ],
+    "does it return the detected language": ["guides/questions-developers#how-do-i-detect-the-language-automatically"],
+    "can I pass my own correlation id": [
+      "guides/questions-developers#can-i-attach-metadata-or-an-id-of-my-own-to-a-request",
+    ],
+    "how do I poll a job": ["reference/jobs#transcription-jobs"],
+    "which http status codes are retryable": [
+      "guides/questions-developers#which-errors-and-http-status-codes-should-i-retry",
+    ],
+    "get only plain text not json": ["reference/captions#delivery", "reference/captions#captions-and-text"],
+    "can I transcribe only a part of the file, from minute 5 to 10": [
+      "guides/questions-developers#can-i-transcribe-only-a-part-of-a-file-from-minute-5-to-10",
+    ],
+    "is there a queue when too many requests come in": [
+      "guides/questions-developers#are-requests-queued-when-too-many-come-in",
+    ],
+    "upload from s3 presigned url": [
+      "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket-presigned-url",
+    ],
+    "how to translate subtitles": ["guides/questions-developers#can-i-get-translated-subtitles"],
+    "can two requests share an idempotency key": ["reference/idempotency"],
+    "how do I know which model will be used before sending": [
+      "guides/questions-developers#which-model-will-be-used-can-i-know-it-before-sending",
+    ],
+    "is the websocket protocol compatible with deepgram": [
+      "guides/questions-developers#is-the-live-websocket-compatible-with-deepgrams-or-openais-realtime-protocol",
+    ],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -226,7 +325,9 @@ export const QUESTIONS: Questions = {
     ],
     "forgot root password": ["guides/questions-operators#i-lost-the-operators-key-root-or-admin-key-how-do-i-reset-it"],
     "is there a helm chart": ["guides/questions-operators#does-it-run-on-kubernetes-and-is-there-a-helm-chart"],
-    "does it support mysql": ["guides/questions-operators#can-i-use-mysql-or-sqlite"],
+    "does it support mysql": [
+      "guides/questions-operators#can-i-use-mysql-or-sqlite-and-which-postgresql-version-is-the-minimum",
+    ],
     "nvidia gpu acceleration": ["guides/questions-operators#does-it-need-or-use-a-gpu"],
     "deploy in multiple regions": ["guides/questions-operators#can-it-run-in-several-regions", "scaling#regions"],
     "corporate proxy for outgoing calls": [
@@ -246,6 +347,103 @@ export const QUESTIONS: Questions = {
       "guides/questions-operators#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
     ],
     "where is the data stored on disk": ["guides/questions-operators#where-is-the-data-stored"],
+    "mount under a sub path behind nginx like /patchbay": [
+      "guides/questions-operators#can-it-run-under-a-path-prefix-sub-path-such-as-patchbay-without-a-subdomain",
+    ],
+    "systemd service unit file": [
+      "guides/questions-operators#is-there-a-systemd-unit-service-file-so-that-it-starts-at-boot",
+    ],
+    "docker secrets file instead of env var": ["guides/production#2-secrets"],
+    "listen on ipv6": ["guides/questions-operators#can-it-listen-on-ipv6"],
+    "read-only root filesystem container": ["operations#containers", "guides/install#in-a-container"],
+    "run as non-root user": ["guides/questions-operators#can-it-run-as-a-non-root-user-or-as-root"],
+    "ARM64 raspberry pi apple silicon": ["guides/install#what-it-needs"],
+    "set the time zone of the logs and reports": [
+      "guides/questions-operators#which-time-zone-do-logs-budgets-and-reports-use",
+    ],
+    "send logs to loki or elk, json logs": [
+      "guides/questions-operators#how-do-i-send-the-logs-to-loki-elk-elasticsearch-or-datadog",
+    ],
+    "autoscaling horizontal pod autoscaler which metric": [
+      "guides/questions-operators#does-it-support-autoscaling-horizontal-pod-autoscaler-and-by-which-metric",
+    ],
+    "behind cloudflare or aws alb websocket timeout": [
+      "guides/questions-operators#does-it-work-behind-cloudflare-an-aws-alb-or-traefik",
+    ],
+    "self-signed certificate of internal provider, custom CA": [
+      "guides/questions-operators#how-do-i-add-a-certificate-authority-custom-ca-self-signed-certificate",
+    ],
+    "serve https directly without a proxy": [
+      "guides/questions-operators#can-it-serve-https-tls-lets-encrypt-itself-without-a-proxy",
+    ],
+    "move the installation to another server": [
+      "guides/questions-operators#how-do-i-move-the-installation-to-another-server",
+    ],
+    "restore only one workspace from a backup": [
+      "guides/questions-operators#can-i-restore-a-single-workspace-from-a-backup",
+    ],
+    "database grows, free disk space, vacuum": [
+      "guides/questions-operators#the-database-grows-how-do-i-free-disk-space-cleanup-vacuum",
+    ],
+    "reset everything and start from scratch": [
+      "guides/questions-operators#how-do-i-reset-everything-and-start-from-scratch",
+    ],
+    "downgrade to the previous version": ["guides/questions-operators#can-i-downgrade-go-back-to-the-previous-version"],
+    "reload configuration without restart": [
+      "guides/questions-operators#how-do-i-reload-the-configuration-without-a-restart",
+    ],
+    "slow queries in postgres": ["guides/questions-operators#how-do-i-find-slow-queries-in-postgresql"],
+    "how many database connections does it open, pool size": [
+      "guides/several-processes#how-many",
+      "scaling#connections",
+    ],
+    "opentelemetry tracing": ["operations#traces"],
+    "real client ip behind proxy x-forwarded-for": [
+      "guides/questions-operators#does-it-see-the-clients-ip-address-x-forwarded-for",
+    ],
+    "rename host / change public url": ["guides/questions-operators#how-do-i-change-the-host-name-public-url"],
+    "put it on example.com/stt instead of a subdomain": [
+      "guides/questions-operators#can-it-run-under-a-path-prefix-sub-path-such-as-patchbay-without-a-subdomain",
+    ],
+    "start automatically at boot linux": [
+      "guides/questions-operators#is-there-a-systemd-unit-service-file-so-that-it-starts-at-boot",
+    ],
+    "run without docker on ubuntu": ["guides/questions-operators#can-i-install-it-without-docker-on-ubuntu-or-debian"],
+    "which files do I need to back up": ["guides/questions-operators#which-files-do-i-need-to-back-up"],
+    "kubernetes liveness and readiness probe": [
+      "guides/questions-operators#does-it-run-on-kubernetes-and-is-there-a-helm-chart",
+    ],
+    "certificate expired letsencrypt renewal": [
+      "guides/questions-operators#can-it-serve-https-tls-lets-encrypt-itself-without-a-proxy",
+    ],
+    "firewall rules which outgoing connections": [
+      "guides/questions-operators#which-outgoing-connections-have-to-be-open-in-a-firewall-and-which-incoming-ones",
+    ],
+    "minimum postgres version": [
+      "guides/questions-operators#can-i-use-mysql-or-sqlite-and-which-postgresql-version-is-the-minimum",
+    ],
+    "use aurora or rds": ["guides/production#3-postgresql"],
+    "can it run on alpine": ["guides/install#what-it-needs"],
+    "graceful shutdown how long": ["reference/api#shutdown"],
+    "logs too verbose": ["guides/questions-operators#how-do-i-change-the-log-level-or-see-debug-logs"],
+    "log rotation": ["guides/questions-operators#do-the-logs-need-a-log-rotation"],
+    "how to see the version that is running": ["guides/questions-operators#how-do-i-see-which-version-is-running"],
+    "memory keeps growing leak": ["operations#memory"],
+    "cpu 100 percent": ["guides/questions-operators#what-do-i-do-when-the-cpu-is-at-100-percent"],
+    "max upload size nginx 413": [
+      "guides/production#5-tls-and-the-proxy-such-as-nginx",
+      "guides/troubleshooting#413-audio_too_large-the-file-is-too-big-to-upload",
+    ],
+    "ipv6 only network": ["guides/questions-operators#can-it-listen-on-ipv6"],
+    "clock skew ntp": ["guides/questions-operators#do-the-clocks-of-the-machines-have-to-agree-ntp"],
+    "encrypt data at rest": ["guides/questions-operators#is-data-encrypted-at-rest"],
+    "air gapped install": ["guides/questions-operators#does-it-work-offline-in-an-air-gapped-network-without-internet"],
+    "delete the data directory by accident": [
+      "guides/questions-operators#i-deleted-the-data-directory-by-accident-what-now",
+    ],
+    "high availability setup with two nodes": ["guides/high-availability"],
+    "where to put secrets vault": ["guides/production#2-secrets"],
+    "port already in use": ["guides/questions-operators#which-port-does-it-use-and-how-do-i-change-it"],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -334,8 +532,103 @@ export const QUESTIONS: Questions = {
     "rotate secrets": ["guides/questions-operators#how-do-i-rotate-each-secret"],
     "who can see my transcripts": ["guides/questions-administrators#who-can-read-our-transcripts"],
     "bring our own provider key": ["guides/questions-administrators#can-a-team-use-its-own-provider-account"],
-    "delete a workspace": ["guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app"],
+    "delete a workspace": [
+      "guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app-and-can-i-undelete-it",
+    ],
     "give an app a different model": ["guides/questions-administrators#how-do-i-give-one-app-another-model"],
+    "who used this key and when was it last used": [
+      "guides/questions-administrators#who-created-a-key-who-used-it-when-was-it-last-used-which-keys-are-unused",
+    ],
+    "key that expires after 30 days": [
+      "guides/questions-administrators#can-a-key-expire-for-example-after-30-days-or-two-weeks-temporary-access",
+    ],
+    "restrict a key to certain IP addresses": [
+      "guides/questions-administrators#can-i-restrict-a-key-to-certain-ip-addresses-such-as-our-office-network-allowlist",
+    ],
+    "employee left, remove access": [
+      "guides/questions-administrators#somebody-left-the-company-how-do-i-remove-a-person-employee-off-boarding",
+    ],
+    "rename an app": ["guides/questions-administrators#can-i-rename-an-app-a-key-or-a-workspace"],
+    "move an app to another workspace": ["guides/questions-administrators#can-i-move-an-app-to-another-workspace"],
+    "limit concurrent requests per app": ["reference/quotas#limit-a-key-or-an-app", "errors#CONCURRENCY_LIMITED"],
+    "export configuration of a workspace to a file": [
+      "guides/questions-administrators#can-i-export-the-configuration-of-a-workspace-to-a-file",
+    ],
+    "copy settings from staging to production": [
+      "guides/questions-administrators#how-do-i-copy-settings-from-staging-to-production-is-there-a-template",
+    ],
+    "create workspaces automatically with terraform or api": [
+      "guides/questions-administrators#is-there-a-terraform-provider-or-another-way-to-create-workspaces-automatically",
+    ],
+    "one team with several apps, separate budgets": [
+      "guides/questions-administrators#can-several-apps-of-a-team-share-one-budget",
+    ],
+    "login to the console with username and password": [
+      "guides/questions-administrators#is-there-a-login-with-password-or-two-factor-authentication-2fa-mfa",
+    ],
+    "two factor authentication": [
+      "guides/questions-administrators#is-there-a-login-with-password-or-two-factor-authentication-2fa-mfa",
+    ],
+    "temporarily disable a key or an app": [
+      "guides/questions-administrators#can-i-disable-or-block-a-key-a-user-or-an-app-temporarily-suspend",
+    ],
+    "set default language for an app": [
+      "guides/questions-administrators#how-do-i-set-a-default-language-or-key-terms-for-an-app",
+    ],
+    "see all requests of one key": ["guides/questions-administrators#how-do-i-see-all-requests-of-one-key-or-one-app"],
+    "export audit log": ["guides/questions-administrators#how-do-i-export-the-audit-log"],
+    "how many keys can I create, limits": [
+      "guides/questions-administrators#how-many-keys-apps-and-workspaces-can-i-create-is-there-a-limit",
+    ],
+    "recover a key I lost": ["guides/questions-administrators#i-lost-an-api-key-can-i-recover-it-or-see-it-again"],
+    "what happens to an app when its route is deleted": [
+      "guides/questions-administrators#what-happens-to-an-app-when-its-route-or-provider-is-deleted",
+    ],
+    "approve changes before they go live": [
+      "guides/questions-administrators#can-changes-be-reviewed-and-approved-before-they-go-live",
+    ],
+    "block a user": [
+      "guides/questions-administrators#can-i-disable-or-block-a-key-a-user-or-an-app-temporarily-suspend",
+    ],
+    "contractor access for two weeks": [
+      "guides/questions-administrators#can-a-key-expire-for-example-after-30-days-or-two-weeks-temporary-access",
+    ],
+    "key only for reading statistics": ["guides/questions-administrators#can-a-key-be-read-only"],
+    "who created this key": [
+      "guides/questions-administrators#who-created-a-key-who-used-it-when-was-it-last-used-which-keys-are-unused",
+    ],
+    "see which keys are unused": [
+      "guides/questions-administrators#who-created-a-key-who-used-it-when-was-it-last-used-which-keys-are-unused",
+    ],
+    "change the owner of a workspace": [
+      "guides/questions-administrators#does-a-workspace-have-an-owner-can-i-change-it-or-transfer-the-workspace",
+    ],
+    "give one customer higher limits": [
+      "guides/questions-administrators#can-i-give-one-customer-higher-limits-than-another",
+    ],
+    "transfer workspace to another company": [
+      "guides/questions-administrators#does-a-workspace-have-an-owner-can-i-change-it-or-transfer-the-workspace",
+    ],
+    "only allow requests from our office network": [
+      "guides/questions-administrators#can-i-restrict-a-key-to-certain-ip-addresses-such-as-our-office-network-allowlist",
+    ],
+    "can a user belong to two workspaces": ["guides/questions-administrators#can-a-user-belong-to-two-workspaces"],
+    "delete a key permanently": ["guides/questions-administrators#can-i-delete-a-key-permanently"],
+    "is there an admin api": ["admin-api", "reference/admin"],
+    "default budget for new apps": ["guides/questions-administrators#is-there-a-default-budget-for-new-apps"],
+    "undelete an app": ["guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app-and-can-i-undelete-it"],
+    "naming rules for apps": ["guides/questions-administrators#which-names-ids-slugs-may-workspaces-and-apps-have"],
+    "can administrators see transcripts": ["guides/questions-administrators#who-can-read-our-transcripts"],
+    "permissions of the admin role": [
+      "guides/questions-administrators#what-may-a-key-with-the-role-admin-do-permissions",
+    ],
+    "switch off chat for everybody": [
+      "guides/questions-administrators#can-i-switch-off-chat-for-one-key-or-for-everybody",
+    ],
+    "show all routes that use deepgram": [
+      "guides/questions-administrators#which-routes-and-apps-use-a-provider-such-as-deepgram",
+    ],
+    "audit who exported data": ["guides/questions-administrators#how-do-i-export-the-audit-log"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": [
@@ -384,7 +677,7 @@ export const QUESTIONS: Questions = {
       "reference/pages#playground",
     ],
     "find a request by its id": [
-      "guides/questions-transcripts#how-do-i-find-a-request-by-its-id",
+      "guides/questions-transcripts#where-is-the-request-id-and-how-do-i-find-a-request-by-its-id",
       "guides/debug-a-bad-transcript#2-see-which-provider-was-used-and-why",
       "reference/requests#the-request-log",
       "reference/requests#lists",
@@ -425,12 +718,105 @@ export const QUESTIONS: Questions = {
     "find a request when I only have the text": [
       "guides/questions-transcripts#i-only-have-the-text-of-a-transcript-how-do-i-find-its-request",
     ],
-    "punctuation missing": ["guides/questions-transcripts#why-is-punctuation-missing-or-are-numbers-written-as-words"],
+    "punctuation missing": [
+      "guides/questions-transcripts#why-is-punctuation-missing-also-in-live-captions-or-are-numbers-written-as-words",
+    ],
     "hallucinated text in silence": [
-      "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination",
+      "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination-such-as-thank-you-for-watching",
     ],
     "edit the transcript": ["guides/questions-transcripts#can-i-correct-a-transcript-in-patchbay"],
     "custom vocabulary": ["reference/transcription#fields", "guides/debug-a-bad-transcript#5-typical-causes"],
+    "same sentence repeated over and over": [
+      "guides/questions-transcripts#why-is-the-same-sentence-repeated-over-and-over",
+    ],
+    "wrong number of speakers, expected 2 got 5": [
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few",
+    ],
+    "timestamps are shifted by a few seconds": [
+      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-out-of-sync-with-the-video",
+    ],
+    "two languages in one recording": ["guides/questions-transcripts#what-if-two-languages-are-mixed-in-one-recording"],
+    "background noise makes transcript bad": [
+      "guides/questions-transcripts#what-can-i-do-about-background-noise-or-music-in-the-recording",
+    ],
+    "first words are missing": [
+      "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
+      "guides/questions-transcripts#why-are-the-first-words-of-live-captions-lost",
+    ],
+    "beginning of live captions lost": ["guides/questions-transcripts#why-are-the-first-words-of-live-captions-lost"],
+    "low confidence words": ["guides/questions-transcripts#how-do-i-find-words-with-a-low-confidence"],
+    "reproduce a bad transcript from last week, replay the request": [
+      "guides/questions-transcripts#can-i-reproduce-a-bad-transcript-replay-or-repeat-an-old-request",
+    ],
+    "why was a different model used than yesterday": [
+      "guides/questions-transcripts#why-was-another-model-used-than-yesterday",
+    ],
+    "transcript stops in the middle": ["guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off"],
+    "accents or umlauts wrong, encoding problem": [
+      "guides/questions-transcripts#why-is-the-text-garbled-umlauts-accents-or-other-characters-wrong-encoding",
+    ],
+    "swiss german dialect recognized badly": [
+      "guides/questions-transcripts#why-is-a-dialect-or-an-accent-recognised-badly",
+    ],
+    "numbers and phone numbers wrong": ["guides/questions-transcripts#why-are-numbers-amounts-or-phone-numbers-wrong"],
+    "raw response of the provider": ["guides/questions-transcripts#can-i-see-the-raw-response-of-the-provider"],
+    "request id missing from my logs": [
+      "guides/questions-transcripts#where-is-the-request-id-and-how-do-i-find-a-request-by-its-id",
+    ],
+    "live transcript is delayed, high latency": [
+      "guides/questions-transcripts#why-is-the-live-transcript-delayed-latency",
+    ],
+    "warning PREFERENCE_DROPPED": ["reference/transcription#required-features-and-preferences"],
+    "transcript in uppercase without punctuation": [
+      "guides/questions-transcripts#why-is-punctuation-missing-also-in-live-captions-or-are-numbers-written-as-words",
+    ],
+    "music recognised as text": [
+      "guides/questions-transcripts#what-can-i-do-about-background-noise-or-music-in-the-recording",
+    ],
+    "speaker names instead of S1 S2": [
+      "guides/questions-transcripts#how-do-i-show-the-names-of-speakers-instead-of-s1-and-s2",
+    ],
+    "empty result but http 200": ["guides/questions-transcripts#why-is-the-result-empty-although-the-status-is-200"],
+    "quality got worse after update": [
+      "guides/questions-transcripts#why-did-the-quality-get-worse-after-an-update-or-over-time",
+    ],
+    "text is garbled": [
+      "guides/questions-transcripts#why-is-the-text-garbled-umlauts-accents-or-other-characters-wrong-encoding",
+    ],
+    "words in wrong order": ["guides/questions-transcripts#why-are-words-or-sentences-in-the-wrong-order"],
+    "speaker 1 and 2 swapped": ["guides/questions-transcripts#why-are-speaker-1-and-2-swapped"],
+    "transcript is much shorter than the recording": [
+      "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
+    ],
+    "why is there no punctuation": [
+      "guides/questions-transcripts#why-is-punctuation-missing-also-in-live-captions-or-are-numbers-written-as-words",
+    ],
+    "punctuation in live captions": [
+      "guides/questions-transcripts#why-is-punctuation-missing-also-in-live-captions-or-are-numbers-written-as-words",
+    ],
+    "numbers spelled out": ["guides/questions-transcripts#why-are-numbers-amounts-or-phone-numbers-wrong"],
+    "where do I see the prompt that was used": [
+      "guides/questions-transcripts#where-can-i-see-the-prompt-or-the-text-that-was-sent",
+    ],
+    "same file gives different results": ["guides/questions-transcripts#why-do-i-get-a-different-transcript-each-time"],
+    "model ignores my keyterms": ["guides/questions-transcripts#why-does-the-model-ignore-my-key-terms-keyterms"],
+    "captions out of sync with the video": [
+      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-out-of-sync-with-the-video",
+    ],
+    "only one channel was transcribed": [
+      "guides/questions-transcripts#why-was-only-one-channel-of-a-stereo-recording-transcribed",
+    ],
+    "request took 2 minutes why": ["guides/questions-transcripts#why-did-a-request-take-so-long-minutes"],
+    "which route was used": ["guides/questions-transcripts#which-route-provider-or-model-was-used-for-a-request"],
+    "error 422 what is missing": [
+      "guides/troubleshooting#422-required_feature_unsupported-no-model-of-the-route-can-do-it",
+    ],
+    "whisper invents thank you for watching": [
+      "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination-such-as-thank-you-for-watching",
+    ],
+    "transcript in english although speech is french": [
+      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+    ],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -460,7 +846,7 @@ export const QUESTIONS: Questions = {
       "reference/metering#settlement",
     ],
     "export usage as CSV for the accounting department": [
-      "guides/questions-costs#does-it-write-invoices",
+      "guides/questions-costs#does-it-write-invoices-or-receipts",
       "guides/what-did-it-cost#5-how-much-each-team-app-and-key-spent",
       "reference/usage#CSV",
     ],
@@ -498,8 +884,8 @@ export const QUESTIONS: Questions = {
       "guides/what-did-it-cost#1-enter-a-price",
       "configuration#prices",
     ],
-    "is it free": ["guides/questions-costs#what-does-patchbay-cost-and-is-there-a-free-tier"],
-    "monthly invoice pdf": ["guides/questions-costs#does-it-write-invoices"],
+    "is it free": ["guides/questions-costs#what-does-patchbay-cost-total-cost-of-ownership-and-is-there-a-free-tier"],
+    "monthly invoice pdf": ["guides/questions-costs#does-it-write-invoices-or-receipts"],
     "prices in euro": ["guides/questions-costs#can-i-use-euros-or-another-currency-than-usd"],
     vat: ["guides/questions-costs#are-taxes-such-as-vat-included"],
     "change past charges": [
@@ -507,5 +893,78 @@ export const QUESTIONS: Questions = {
       "reference/metering#settlement",
     ],
     "rounding of seconds": ["guides/questions-costs#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
+    "email alert when budget is almost used up": [
+      "guides/questions-costs#do-i-get-an-email-or-a-slack-message-when-most-of-a-budget-is-used-80-",
+    ],
+    "slack message when 80 percent spent": [
+      "guides/questions-costs#do-i-get-an-email-or-a-slack-message-when-most-of-a-budget-is-used-80-",
+    ],
+    "bill from openai is higher than the dashboard": [
+      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+    ],
+    "forecast end of month cost": ["reference/budgets#forecast-budgetsforecast"],
+    "charge each of my customers separately": [
+      "guides/questions-costs#how-do-i-charge-each-of-my-customers-separately",
+    ],
+    "minimum charge per request": ["guides/questions-costs#are-seconds-rounded-up-and-is-there-a-minimum-charge"],
+    "do we pay for cancelled requests": [
+      "guides/questions-costs#do-we-pay-for-cancelled-requests-or-when-a-caller-hangs-up",
+    ],
+    "cost of a live session, is silence in streaming billed": [
+      "guides/questions-costs#what-does-a-live-session-cost-and-is-silence-in-streaming-charged",
+    ],
+    "are cached tokens cheaper": ["guides/questions-costs#are-cached-tokens-or-repeated-prompts-cheaper"],
+    "usage of the whole year as csv": ["guides/questions-costs#how-do-i-get-the-usage-of-a-whole-year-as-csv"],
+    "prepaid credits for a team": [
+      "reference/budgets#budgets-plans-and-credits",
+      "reference/budgets#plans-and-credits",
+    ],
+    "change of plan in the middle of the month": [
+      "guides/questions-costs#what-happens-when-the-plan-of-a-workspace-changes-in-the-middle-of-the-month",
+    ],
+    "how much did one recording cost": ["guides/questions-costs#how-much-did-one-recording-or-one-request-cost"],
+    "cost per user": ["guides/questions-costs#how-much-does-each-user-or-person-cost"],
+    "does a sandbox or test request cost money": ["guides/questions-developers#how-do-i-test-without-spending-money"],
+    "discount or negotiated price per customer": [
+      "guides/questions-costs#can-each-customer-have-another-price-or-discount",
+    ],
+    "how far back can I see costs": ["guides/questions-costs#how-far-back-can-i-see-usage-and-costs"],
+    "who spent the most money yesterday": [
+      "guides/questions-costs#who-spent-the-most-yesterday-which-app-or-key-is-the-most-expensive",
+    ],
+    "is there a hard stop so that we never exceed 500 dollars": [
+      "guides/questions-costs#is-there-a-hard-stop-so-that-we-never-exceed-an-amount-such-as-500-dollars",
+    ],
+    "how accurate are the costs": ["guides/questions-costs#how-accurate-are-the-costs-that-are-shown"],
+    "price of local whisper per hour": [
+      "guides/questions-costs#is-a-model-on-our-own-machine-local-whisper-free-or-what-is-its-price",
+    ],
+    "cost of storage and server per month": ["scaling#what-it-costs-to-run"],
+    "do I get a receipt": ["guides/questions-costs#does-it-write-invoices-or-receipts"],
+    "total cost of ownership": [
+      "guides/questions-costs#what-does-patchbay-cost-total-cost-of-ownership-and-is-there-a-free-tier",
+    ],
+    "what costs more live or batch": ["guides/questions-costs#is-live-audio-more-expensive-than-a-file-or-a-job"],
+    "stop all spending now": ["guides/questions-costs#how-do-i-stop-all-spending-at-once"],
+    "which app is the most expensive": [
+      "guides/questions-costs#who-spent-the-most-yesterday-which-app-or-key-is-the-most-expensive",
+    ],
+    "why was I charged twice": ["guides/questions-costs#why-was-i-charged-twice-for-one-recording"],
+    "how is stereo billed": ["guides/questions-costs#how-is-stereo-billed-does-each-channel-cost"],
+    "is translation charged extra": ["guides/questions-costs#is-a-translation-charged-extra"],
+    "free minutes per month": [
+      "guides/questions-costs#what-does-patchbay-cost-total-cost-of-ownership-and-is-there-a-free-tier",
+    ],
+    "estimate cost for 1000 hours": ["guides/questions-costs#how-do-i-estimate-the-cost-of-1000-hours"],
+    "currency exchange": ["guides/questions-costs#can-i-use-euros-or-another-currency-than-usd"],
+    "monthly report by email": ["guides/questions-costs#is-there-a-monthly-report-by-email"],
+    "cost center tags": ["guides/questions-costs#are-there-tags-cost-centers-or-projects-for-costs"],
+    "unused credits expire": ["guides/questions-costs#do-unused-credits-expire"],
+    "who raised the budget": ["guides/questions-administrators#who-changed-or-raised-a-budget-a-route-or-a-key"],
+    "do webhooks cost money": ["guides/questions-costs#do-webhooks-polls-and-failed-validations-cost-money"],
+    "is the fallback more expensive": ["guides/questions-costs#is-a-fallback-more-expensive"],
+    "budget reset date": ["guides/questions-costs#when-does-a-budget-reset-and-is-there-a-weekly-or-yearly-budget"],
+    "weekly budget": ["guides/questions-costs#when-does-a-budget-reset-and-is-there-a-weekly-or-yearly-budget"],
+    "who pays for the provider account": ["guides/questions-costs#who-pays-the-provider-whose-account-is-billed"],
   },
 };
