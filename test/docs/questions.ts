@@ -7,7 +7,10 @@ export type Questions = Readonly<Record<string, Readonly<Record<string, readonly
 export const QUESTIONS: Questions = {
   "the developer of an application": {
     "how do I use the OpenAI SDK with this": ["reference/compatible", "guides/move-from-openai"],
-    "how do I get subtitles for a video": ["reference/captions"],
+    "how do I get subtitles for a video": [
+      "guides/questions-developers#how-do-i-get-subtitles-or-captions-of-a-video-srt-webvtt",
+      "reference/captions",
+    ],
     "retry a request without paying twice": [
       "reference/idempotency",
       "guides/what-did-it-cost#failed-requests-and-retries",
@@ -89,6 +92,7 @@ export const QUESTIONS: Questions = {
     ],
     "call a function tool from chat": ["guides/chat-and-tools#4-let-the-model-call-a-function"],
     "get subtitles srt or vtt": [
+      "guides/questions-developers#how-do-i-get-subtitles-or-captions-of-a-video-srt-webvtt",
       "reference/captions",
       "guides/first-transcript#3-transcribe-a-file-with-speakers-as-captions",
       "guides/move-from-deepgram#5-captions-without-a-converter",
@@ -113,6 +117,7 @@ export const QUESTIONS: Questions = {
       "guides/troubleshooting#413-audio_too_large-the-file-is-too-big-to-upload",
     ],
     "how do I get speaker labels in the transcript": [
+      "guides/questions-developers#how-do-i-get-speakers-diarization-and-how-many-can-it-separate",
       "guides/require-a-feature#2-request-speakers",
       "reference/transcription#fields",
     ],
@@ -172,7 +177,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-developers#why-is-the-connection-closed-during-a-long-request-after-60-seconds",
     ],
     "each channel separately stereo call agent and customer": [
-      "guides/questions-developers#does-it-accept-recordings-of-phone-calls-telephone-8khz-\u00b5-law-stereo",
+      "guides/questions-developers#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo",
     ],
     "how many speakers can it separate": [
       "guides/questions-developers#how-do-i-get-speakers-diarization-and-how-many-can-it-separate",
@@ -241,6 +246,34 @@ export const QUESTIONS: Questions = {
     "is the websocket protocol compatible with deepgram": [
       "guides/questions-developers#is-the-live-websocket-compatible-with-deepgrams-or-openais-realtime-protocol",
     ],
+    "how do I authenticate": ["guides/questions-developers#how-do-i-authenticate-send-the-api-key"],
+    "what is a purpose": ["connections-and-routes#purposes"],
+    "max websocket connections": [
+      "guides/questions-developers#how-many-live-sessions-websocket-connections-can-be-open-at-once",
+    ],
+    "why do I get 403": ["errors#FORBIDDEN"],
+    "post body too large": ["errors#BODY_TOO_LARGE"],
+    "use with langchain": ["guides/questions-developers#is-there-an-sdk"],
+    "temperature parameter": [
+      "guides/questions-developers#does-chat-have-temperature-a-json-mode-or-structured-output",
+    ],
+    "json mode structured output": [
+      "guides/questions-developers#does-chat-have-temperature-a-json-mode-or-structured-output",
+    ],
+    "images in chat": ["guides/questions-developers#does-it-do-text-to-speech-embeddings-or-images"],
+    "detect sentiment or topics": ["guides/questions-developers#does-it-detect-sentiment-topics-or-entities"],
+    "wav with 44.1 khz": ["guides/questions-developers#which-sample-rates-are-accepted-8-16-441-or-48-khz"],
+    "opus from whatsapp voice message": [
+      "guides/questions-developers#can-i-send-a-voice-message-of-whatsapp-or-telegram-ogg-opus",
+    ],
+    "is the client typed": ["reference/client"],
+    "how accurate are the timestamps": ["guides/questions-developers#how-accurate-are-the-timestamps"],
+    "paragraphs in the transcript": ["guides/questions-developers#does-the-transcript-have-paragraphs"],
+    "filler words um uh removed": ["guides/questions-developers#can-filler-words-um-uh-be-removed"],
+    "can I get alternatives n-best": ["guides/questions-developers#can-i-get-alternatives-n-best-of-a-transcript"],
+    "does it remember previous requests context": [
+      "guides/questions-developers#does-it-remember-previous-requests-context-conversation",
+    ],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -283,6 +316,7 @@ export const QUESTIONS: Questions = {
     "run several instances behind a load balancer": ["guides/several-processes", "guides/high-availability"],
     "connect to a hosted postgres with TLS": ["guides/production#3-postgresql", "guides/production#tls-and-sslmode"],
     "how much memory and CPU does it need": [
+      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
       "operations#memory",
       "guides/install#what-it-needs",
       "reference/performance#memory",
@@ -334,7 +368,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-operators#can-it-reach-providers-through-an-http-proxy-or-a-vpn",
     ],
     "does it send usage statistics to you": [
-      "guides/questions-operators#does-it-collect-telemetry-or-send-usage-statistics",
+      "guides/questions-operators#does-it-collect-telemetry-or-send-usage-statistics-and-what-data-leaves-my-network",
     ],
     "open source license": ["guides/questions-operators#which-licence-does-it-have-is-it-open-source"],
     "how many requests per second": ["guides/questions-operators#how-many-users-and-requests-can-one-server-handle"],
@@ -342,7 +376,9 @@ export const QUESTIONS: Questions = {
     "how much ram": [
       "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
     ],
-    "is there a docker image on docker hub": ["guides/questions-operators#is-there-a-docker-image-on-docker-hub"],
+    "is there a docker image on docker hub": [
+      "guides/questions-operators#is-there-a-docker-image-on-docker-hub-and-how-big-is-it",
+    ],
     "has it been tested with real providers": [
       "guides/questions-operators#is-it-ready-for-production-and-has-it-been-tested-with-real-providers",
     ],
@@ -429,7 +465,7 @@ export const QUESTIONS: Questions = {
     "log rotation": ["guides/questions-operators#do-the-logs-need-a-log-rotation"],
     "how to see the version that is running": ["guides/questions-operators#how-do-i-see-which-version-is-running"],
     "memory keeps growing leak": ["operations#memory"],
-    "cpu 100 percent": ["guides/questions-operators#what-do-i-do-when-the-cpu-is-at-100-percent"],
+    "cpu 100 percent": ["guides/questions-operators#what-do-i-do-when-the-cpu-is-at-100-percent-and-can-i-limit-it"],
     "max upload size nginx 413": [
       "guides/production#5-tls-and-the-proxy-such-as-nginx",
       "guides/troubleshooting#413-audio_too_large-the-file-is-too-big-to-upload",
@@ -444,6 +480,34 @@ export const QUESTIONS: Questions = {
     "high availability setup with two nodes": ["guides/high-availability"],
     "where to put secrets vault": ["guides/production#2-secrets"],
     "port already in use": ["guides/questions-operators#which-port-does-it-use-and-how-do-i-change-it"],
+    "install offline npm": [
+      "guides/questions-operators#does-it-work-offline-in-an-air-gapped-network-without-internet",
+    ],
+    "where is the config file": ["reference/configuration#the-file"],
+    "validate config before deploy": ["guides/production#1-start-from-the-example"],
+    "what happens if provider api key expires": [
+      "guides/questions-operators#what-happens-when-the-api-key-of-a-provider-expires-or-is-revoked",
+    ],
+    "rolling restart": ["guides/questions-operators#how-do-i-do-a-rolling-restart"],
+    "connect two gateways to one database": ["guides/several-processes"],
+    "does it need root": ["guides/questions-operators#can-it-run-as-a-non-root-user-or-as-root"],
+    uninstall: ["guides/install#from-the-packed-tarball"],
+    "docker compose example": ["operations#with-docker-compose"],
+    "how big is the image": ["guides/questions-operators#is-there-a-docker-image-on-docker-hub-and-how-big-is-it"],
+    "change log format to text": ["guides/questions-operators#can-the-logs-be-text-instead-of-json"],
+    "limit cpu usage": ["guides/questions-operators#what-do-i-do-when-the-cpu-is-at-100-percent-and-can-i-limit-it"],
+    "backup schedule cron": ["guides/questions-operators#how-do-i-schedule-backups-cron-and-verify-one"],
+    "verify a backup": ["guides/questions-operators#how-do-i-schedule-backups-cron-and-verify-one"],
+    "test disaster recovery": ["guides/questions-operators#how-do-i-schedule-backups-cron-and-verify-one"],
+    "postgres ssl required": ["guides/production#tls-and-sslmode"],
+    "redis cluster": [
+      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+    ],
+    "sentry integration": ["guides/questions-operators#does-it-integrate-with-sentry-datadog-or-new-relic"],
+    "kafka events": ["guides/questions-operators#can-events-go-to-kafka-rabbitmq-or-sqs"],
+    "what data leaves my network": [
+      "guides/questions-operators#does-it-collect-telemetry-or-send-usage-statistics-and-what-data-leaves-my-network",
+    ],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -535,7 +599,9 @@ export const QUESTIONS: Questions = {
     "delete a workspace": [
       "guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app-and-can-i-undelete-it",
     ],
-    "give an app a different model": ["guides/questions-administrators#how-do-i-give-one-app-another-model"],
+    "give an app a different model": [
+      "guides/questions-administrators#how-do-i-change-the-default-model-or-give-one-app-another-model",
+    ],
     "who used this key and when was it last used": [
       "guides/questions-administrators#who-created-a-key-who-used-it-when-was-it-last-used-which-keys-are-unused",
     ],
@@ -629,6 +695,31 @@ export const QUESTIONS: Questions = {
       "guides/questions-administrators#which-routes-and-apps-use-a-provider-such-as-deepgram",
     ],
     "audit who exported data": ["guides/questions-administrators#how-do-i-export-the-audit-log"],
+    "create a new team": [
+      "guides/questions-administrators#how-do-i-create-a-workspace-for-a-new-team-or-add-an-application",
+    ],
+    "add a new application": [
+      "guides/questions-administrators#how-do-i-create-a-workspace-for-a-new-team-or-add-an-application",
+    ],
+    "change default model": [
+      "guides/questions-administrators#how-do-i-change-the-default-model-or-give-one-app-another-model",
+    ],
+    "rotate all keys at once": ["guides/questions-administrators#can-i-rotate-all-keys-at-once"],
+    "how to give support staff access to logs": [
+      "guides/questions-administrators#how-do-i-give-support-staff-access-to-the-request-log",
+    ],
+    "see failed requests of my team": ["guides/questions-administrators#how-do-i-see-the-failed-requests-of-my-team"],
+    "limit file size per app": [
+      "guides/questions-administrators#can-i-limit-the-file-size-or-the-recording-length-for-one-app",
+    ],
+    "see current limits": ["api/account#getMyLimits"],
+    "who deleted the app": [
+      "guides/questions-administrators#who-changed-raised-or-deleted-a-budget-a-route-an-app-or-a-key",
+    ],
+    "gdpr data processing agreement": ["guides/questions-administrators#is-there-a-data-processing-agreement-dpa"],
+    "data retention shorter than 30 days": ["reference/data-policy#how-long-data-is-kept"],
+    "turn off request logging": ["guides/questions-administrators#can-i-turn-off-the-request-log"],
+    "restrict languages for an app": ["guides/questions-administrators#can-i-restrict-an-app-to-certain-languages"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": [
@@ -660,6 +751,7 @@ export const QUESTIONS: Questions = {
       "reference/providers#which-model-answered",
     ],
     "names are misspelled custom vocabulary": [
+      "guides/questions-developers#can-i-add-a-custom-vocabulary-such-as-product-names",
       "guides/debug-a-bad-transcript#5-typical-causes",
       "reference/transcription#fields",
     ],
@@ -725,12 +817,16 @@ export const QUESTIONS: Questions = {
       "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination-such-as-thank-you-for-watching",
     ],
     "edit the transcript": ["guides/questions-transcripts#can-i-correct-a-transcript-in-patchbay"],
-    "custom vocabulary": ["reference/transcription#fields", "guides/debug-a-bad-transcript#5-typical-causes"],
+    "custom vocabulary": [
+      "guides/questions-developers#can-i-add-a-custom-vocabulary-such-as-product-names",
+      "reference/transcription#fields",
+      "guides/debug-a-bad-transcript#5-typical-causes",
+    ],
     "same sentence repeated over and over": [
       "guides/questions-transcripts#why-is-the-same-sentence-repeated-over-and-over",
     ],
     "wrong number of speakers, expected 2 got 5": [
-      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few",
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one",
     ],
     "timestamps are shifted by a few seconds": [
       "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-out-of-sync-with-the-video",
@@ -817,6 +913,26 @@ export const QUESTIONS: Questions = {
     "transcript in english although speech is french": [
       "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
     ],
+    "two people labeled as one speaker": [
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one",
+    ],
+    "time to first word slow": ["guides/troubleshooting#a-response-is-slow"],
+    "error 503 all the time": ["guides/troubleshooting#503-no_healthy_provider-every-target-failed"],
+    "job stuck in processing": ["guides/questions-transcripts#why-is-a-job-stuck-in-processing-or-queued"],
+    "result expired": ["guides/questions-transcripts#why-has-the-result-of-a-job-expired"],
+    "captions too long lines": ["guides/questions-developers#can-i-change-the-line-length-of-captions"],
+    "wrong date formats": ["guides/questions-transcripts#why-are-numbers-amounts-or-phone-numbers-wrong"],
+    "audio file is corrupt how do I see that": [
+      "guides/questions-transcripts#how-do-i-see-that-an-audio-file-is-corrupt",
+    ],
+    "what does unknown outcome mean": ["errors#PROVIDER_RESULT_UNKNOWN", "reference/routing#outcomes-of-a-call"],
+    "simulated text instead of my speech": [
+      "guides/questions-transcripts#why-do-i-get-good-morning-this-is-the-harbour-office-simulated-text-instead-of-my-speech",
+    ],
+    "good morning this is the harbour office": [
+      "guides/questions-transcripts#why-do-i-get-good-morning-this-is-the-harbour-office-simulated-text-instead-of-my-speech",
+    ],
+    "language null in the answer": ["guides/questions-transcripts#why-is-language-null-in-the-answer"],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -924,7 +1040,9 @@ export const QUESTIONS: Questions = {
     ],
     "how much did one recording cost": ["guides/questions-costs#how-much-did-one-recording-or-one-request-cost"],
     "cost per user": ["guides/questions-costs#how-much-does-each-user-or-person-cost"],
-    "does a sandbox or test request cost money": ["guides/questions-developers#how-do-i-test-without-spending-money"],
+    "does a sandbox or test request cost money": [
+      "guides/questions-developers#how-do-i-test-without-spending-money-are-test-keys-free",
+    ],
     "discount or negotiated price per customer": [
       "guides/questions-costs#can-each-customer-have-another-price-or-discount",
     ],
@@ -933,7 +1051,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-costs#who-spent-the-most-yesterday-which-app-or-key-is-the-most-expensive",
     ],
     "is there a hard stop so that we never exceed 500 dollars": [
-      "guides/questions-costs#is-there-a-hard-stop-so-that-we-never-exceed-an-amount-such-as-500-dollars",
+      "guides/questions-costs#is-there-a-hard-stop-so-that-we-never-overspend-or-exceed-an-amount-such-as-500-dollars",
     ],
     "how accurate are the costs": ["guides/questions-costs#how-accurate-are-the-costs-that-are-shown"],
     "price of local whisper per hour": [
@@ -960,11 +1078,32 @@ export const QUESTIONS: Questions = {
     "monthly report by email": ["guides/questions-costs#is-there-a-monthly-report-by-email"],
     "cost center tags": ["guides/questions-costs#are-there-tags-cost-centers-or-projects-for-costs"],
     "unused credits expire": ["guides/questions-costs#do-unused-credits-expire"],
-    "who raised the budget": ["guides/questions-administrators#who-changed-or-raised-a-budget-a-route-or-a-key"],
-    "do webhooks cost money": ["guides/questions-costs#do-webhooks-polls-and-failed-validations-cost-money"],
+    "who raised the budget": [
+      "guides/questions-administrators#who-changed-raised-or-deleted-a-budget-a-route-an-app-or-a-key",
+    ],
+    "do webhooks cost money": [
+      "guides/questions-costs#is-storage-charged-or-do-webhooks-polls-and-failed-validations-cost-money",
+    ],
     "is the fallback more expensive": ["guides/questions-costs#is-a-fallback-more-expensive"],
     "budget reset date": ["guides/questions-costs#when-does-a-budget-reset-and-is-there-a-weekly-or-yearly-budget"],
     "weekly budget": ["guides/questions-costs#when-does-a-budget-reset-and-is-there-a-weekly-or-yearly-budget"],
     "who pays for the provider account": ["guides/questions-costs#who-pays-the-provider-whose-account-is-billed"],
+    "budget in minutes instead of dollars": [
+      "guides/questions-costs#can-a-budget-be-in-minutes-or-tokens-instead-of-dollars",
+    ],
+    "limit tokens for chat": ["guides/questions-costs#can-a-budget-be-in-minutes-or-tokens-instead-of-dollars"],
+    "who can change prices": ["guides/questions-costs#who-can-change-prices"],
+    "show costs in grafana": ["guides/questions-costs#can-i-show-costs-in-grafana"],
+    "cost by model": ["guides/questions-costs#how-much-does-each-model-or-provider-cost-us"],
+    "are test keys free": ["guides/questions-developers#how-do-i-test-without-spending-money-are-test-keys-free"],
+    "charge for storage": [
+      "guides/questions-costs#is-storage-charged-or-do-webhooks-polls-and-failed-validations-cost-money",
+    ],
+    "budget shared between two keys": ["guides/questions-costs#do-several-keys-share-one-budget"],
+    "overspend possible": [
+      "guides/questions-costs#is-there-a-hard-stop-so-that-we-never-overspend-or-exceed-an-amount-such-as-500-dollars",
+    ],
+    "refund after outage": ["guides/what-did-it-cost#failed-requests-and-retries"],
+    "trial credits for a new customer": ["reference/budgets#plans-and-credits"],
   },
 };
