@@ -78,7 +78,7 @@ export const QUESTIONS: Questions = {
     ],
     "which audio formats are accepted": ["formats", "reference/measuring#formats", "errors#UNSUPPORTED_MEDIA_TYPE"],
     "get notified when a long transcription is finished": [
-      "guides/questions-developers#how-do-i-get-notified-when-a-job-is-finished-callback",
+      "guides/questions-developers#do-i-have-to-poll-or-can-i-get-notified-when-a-job-is-finished-callback-push",
       "guides/jobs-and-webhooks",
       "reference/webhooks#the-completion-webhook",
       "reference/webhooks#set-it-up",
@@ -129,7 +129,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-developers#can-it-transcribe-a-youtube-link-or-a-file-in-my-bucket-presigned-url",
     ],
     "call the api from javascript in the browser cors": [
-      "guides/questions-developers#can-i-call-it-from-a-browser-or-a-mobile-app",
+      "guides/questions-developers#can-i-call-it-directly-from-a-browser-react-or-a-mobile-app",
     ],
     "create embeddings": ["guides/questions-developers#does-it-do-text-to-speech-embeddings-or-images"],
     "summarize a meeting": ["guides/questions-developers#can-it-summarise-a-recording"],
@@ -140,7 +140,9 @@ export const QUESTIONS: Questions = {
     "confidence score per word": ["guides/questions-developers#is-there-a-confidence-for-each-word"],
     "progress bar for a long job": ["guides/questions-developers#can-i-follow-the-progress-of-a-job"],
     "priority queue for urgent jobs": ["guides/questions-developers#can-a-job-have-a-higher-priority"],
-    "cache identical requests": ["guides/questions-developers#is-the-same-recording-sent-twice-answered-from-a-cache"],
+    "cache identical requests": [
+      "guides/questions-developers#is-the-same-recording-or-file-sent-twice-answered-from-a-cache",
+    ],
     "azure speech": ["guides/questions-developers#does-it-support-azure-speech-or-amazon-transcribe-aws"],
     "phone call audio 8khz": [
       "guides/questions-developers#does-it-accept-recordings-of-phone-calls-telephone-8khz-µ-law-stereo",
@@ -148,7 +150,7 @@ export const QUESTIONS: Questions = {
     "partial results": ["guides/questions-developers#are-there-partial-interim-results-while-somebody-speaks"],
     "real time translation": ["guides/questions-developers#can-it-translate-into-another-language-than-english"],
     "does the api send cors headers for localhost": [
-      "guides/questions-developers#can-i-call-it-from-a-browser-or-a-mobile-app",
+      "guides/questions-developers#can-i-call-it-directly-from-a-browser-react-or-a-mobile-app",
     ],
     "verify webhook signature in python": ["reference/webhooks#what-a-receiver-does"],
     "how long is an idempotency key valid": ["reference/idempotency#idempotency-keys"],
@@ -274,6 +276,42 @@ export const QUESTIONS: Questions = {
     "does it remember previous requests context": [
       "guides/questions-developers#does-it-remember-previous-requests-context-conversation",
     ],
+    "How can I tell which model transcribed my file?": [
+      "guides/questions-transcripts#which-route-provider-or-model-was-used-for-a-request-which-one-transcribed-my-file",
+    ],
+    "What should my client do when the connection drops in the middle of a response?": [
+      "guides/questions-developers#what-should-my-client-do-when-the-connection-breaks-in-the-middle-of-a-response",
+    ],
+    "Is it safe to call the API directly from React?": [
+      "guides/questions-developers#can-i-call-it-directly-from-a-browser-react-or-a-mobile-app",
+    ],
+    "How do I handle very long podcasts (3 hours)?": [
+      "guides/questions-developers#how-do-i-transcribe-a-very-long-recording-such-as-a-podcast-of-three-hours",
+    ],
+    "Can I get the transcript as a Word document?": [
+      "guides/questions-developers#can-i-get-the-transcript-as-a-word-document-or-pdf",
+    ],
+    "Do I have to poll or can I be pushed the result?": [
+      "guides/questions-developers#do-i-have-to-poll-or-can-i-get-notified-when-a-job-is-finished-callback-push",
+    ],
+    "How do I switch from whisper api to this?": [
+      "guides/questions-developers#how-do-i-switch-from-openais-whisper-api",
+    ],
+    "What happens if I send the same file twice?": [
+      "guides/questions-developers#is-the-same-recording-or-file-sent-twice-answered-from-a-cache",
+    ],
+    "How do I set the language to Spanish?": [
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
+    ],
+    "Can I send two microphones over one websocket?": [
+      "guides/questions-developers#can-i-send-two-microphones-or-channels-over-one-websocket",
+    ],
+    "max audio file size and what formats can I upload": [
+      "guides/questions-developers#which-audio-formats-file-types-and-sizes-can-i-upload-flac-ogg-aac-video",
+    ],
+    "product names are spelled wrong, can I add custom vocabulary": [
+      "guides/questions-developers#can-i-add-a-custom-vocabulary-such-as-product-names",
+    ],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -316,7 +354,7 @@ export const QUESTIONS: Questions = {
     "run several instances behind a load balancer": ["guides/several-processes", "guides/high-availability"],
     "connect to a hosted postgres with TLS": ["guides/production#3-postgresql", "guides/production#tls-and-sslmode"],
     "how much memory and CPU does it need": [
-      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+      "guides/questions-operators#what-are-the-hardware-requirements-how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
       "operations#memory",
       "guides/install#what-it-needs",
       "reference/performance#memory",
@@ -374,7 +412,7 @@ export const QUESTIONS: Questions = {
     "how many requests per second": ["guides/questions-operators#how-many-users-and-requests-can-one-server-handle"],
     "enable debug logging": ["guides/questions-operators#how-do-i-change-the-log-level-or-see-debug-logs"],
     "how much ram": [
-      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+      "guides/questions-operators#what-are-the-hardware-requirements-how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
     ],
     "is there a docker image on docker hub": [
       "guides/questions-operators#is-there-a-docker-image-on-docker-hub-and-how-big-is-it",
@@ -488,7 +526,7 @@ export const QUESTIONS: Questions = {
     "what happens if provider api key expires": [
       "guides/questions-operators#what-happens-when-the-api-key-of-a-provider-expires-or-is-revoked",
     ],
-    "rolling restart": ["guides/questions-operators#how-do-i-do-a-rolling-restart"],
+    "rolling restart": ["guides/questions-operators#how-do-i-do-a-rolling-restart-or-drain-a-node-before-maintenance"],
     "connect two gateways to one database": ["guides/several-processes"],
     "does it need root": ["guides/questions-operators#can-it-run-as-a-non-root-user-or-as-root"],
     uninstall: ["guides/install#from-the-packed-tarball"],
@@ -501,12 +539,42 @@ export const QUESTIONS: Questions = {
     "test disaster recovery": ["guides/questions-operators#how-do-i-schedule-backups-cron-and-verify-one"],
     "postgres ssl required": ["guides/production#tls-and-sslmode"],
     "redis cluster": [
-      "guides/questions-operators#how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+      "guides/questions-operators#what-are-the-hardware-requirements-how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
     ],
     "sentry integration": ["guides/questions-operators#does-it-integrate-with-sentry-datadog-or-new-relic"],
     "kafka events": ["guides/questions-operators#can-events-go-to-kafka-rabbitmq-or-sqs"],
     "what data leaves my network": [
       "guides/questions-operators#does-it-collect-telemetry-or-send-usage-statistics-and-what-data-leaves-my-network",
+    ],
+    "What are the hardware requirements?": [
+      "guides/questions-operators#what-are-the-hardware-requirements-how-much-memory-ram-does-it-need-which-nodejs-version-and-does-it-need-redis",
+    ],
+    "How do I monitor whether a provider is down?": [
+      "guides/questions-operators#how-do-i-monitor-whether-a-provider-is-down",
+    ],
+    "Can I pin the version of PostgreSQL?": ["operations#which-postgresql-it-uses"],
+    "How do I give the gateway a static outbound IP?": [
+      "guides/questions-operators#how-do-i-give-the-gateway-a-static-outbound-ip-address",
+    ],
+    "How do I migrate from sqlite?": [
+      "guides/questions-operators#can-i-use-mysql-or-sqlite-and-which-postgresql-version-is-the-minimum",
+    ],
+    "How do I change the encryption key?": ["operations#a-new-encryption-key"],
+    "Is there a way to drain a node before maintenance?": [
+      "guides/questions-operators#how-do-i-do-a-rolling-restart-or-drain-a-node-before-maintenance",
+    ],
+    "What happens if the S3 bucket is unavailable?": [
+      "guides/questions-operators#what-happens-when-the-s3-bucket-object-store-is-unavailable",
+    ],
+    "How do I limit total memory?": ["guides/questions-operators#how-do-i-limit-the-memory-of-the-gateway"],
+    "Which user and permissions does the database need?": [
+      "guides/questions-operators#which-database-user-and-permissions-does-it-need",
+    ],
+    "run behind nginx reverse proxy with a path prefix, https": [
+      "guides/questions-operators#can-it-run-under-a-path-prefix-sub-path-such-as-patchbay-without-a-subdomain",
+    ],
+    "serve under a sub path /patchbay instead of a domain root": [
+      "guides/questions-operators#can-it-run-under-a-path-prefix-sub-path-such-as-patchbay-without-a-subdomain",
     ],
   },
   "the administrator of a workspace": {
@@ -588,13 +656,17 @@ export const QUESTIONS: Questions = {
       "reference/tenancy#add-a-user-to-a-workspace-also-one-who-only-reads",
     ],
     "user management": ["guides/questions-administrators#is-there-a-user-management-accounts-roles-single-sign-on-sso"],
-    "gdpr right to be forgotten": ["guides/questions-administrators#how-do-i-delete-the-data-of-a-customer-gdpr"],
+    "gdpr right to be forgotten": [
+      "guides/questions-administrators#how-do-i-delete-the-data-of-a-customer-or-a-person-gdpr",
+    ],
     "do providers train on my data": [
       "guides/questions-administrators#do-providers-train-on-our-recordings",
       "reference/data-policy",
     ],
     "rotate secrets": ["guides/questions-operators#how-do-i-rotate-each-secret"],
-    "who can see my transcripts": ["guides/questions-administrators#who-can-read-our-transcripts"],
+    "who can see my transcripts": [
+      "guides/questions-administrators#who-can-read-our-transcripts-and-what-can-the-operator-see",
+    ],
     "bring our own provider key": ["guides/questions-administrators#can-a-team-use-its-own-provider-account"],
     "delete a workspace": [
       "guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app-and-can-i-undelete-it",
@@ -670,7 +742,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-administrators#does-a-workspace-have-an-owner-can-i-change-it-or-transfer-the-workspace",
     ],
     "give one customer higher limits": [
-      "guides/questions-administrators#can-i-give-one-customer-higher-limits-than-another",
+      "guides/questions-administrators#can-i-give-one-customer-higher-limits-or-stop-one-team-from-using-too-much",
     ],
     "transfer workspace to another company": [
       "guides/questions-administrators#does-a-workspace-have-an-owner-can-i-change-it-or-transfer-the-workspace",
@@ -684,7 +756,9 @@ export const QUESTIONS: Questions = {
     "default budget for new apps": ["guides/questions-administrators#is-there-a-default-budget-for-new-apps"],
     "undelete an app": ["guides/questions-administrators#how-do-i-delete-a-workspace-or-an-app-and-can-i-undelete-it"],
     "naming rules for apps": ["guides/questions-administrators#which-names-ids-slugs-may-workspaces-and-apps-have"],
-    "can administrators see transcripts": ["guides/questions-administrators#who-can-read-our-transcripts"],
+    "can administrators see transcripts": [
+      "guides/questions-administrators#who-can-read-our-transcripts-and-what-can-the-operator-see",
+    ],
     "permissions of the admin role": [
       "guides/questions-administrators#what-may-a-key-with-the-role-admin-do-permissions",
     ],
@@ -720,6 +794,45 @@ export const QUESTIONS: Questions = {
     "data retention shorter than 30 days": ["reference/data-policy#how-long-data-is-kept"],
     "turn off request logging": ["guides/questions-administrators#can-i-turn-off-the-request-log"],
     "restrict languages for an app": ["guides/questions-administrators#can-i-restrict-an-app-to-certain-languages"],
+    "How do I stop one team from using too much?": [
+      "guides/questions-administrators#can-i-give-one-customer-higher-limits-or-stop-one-team-from-using-too-much",
+    ],
+    "Can I see what my colleagues changed last week?": ["reference/tenancy#audit-log-who-changed-what"],
+    "How do I make sure audio never leaves Germany?": [
+      "guides/questions-administrators#is-data-kept-in-europe-in-the-eu-or-in-germany-data-residency",
+    ],
+    "How do I test a new model without affecting users?": [
+      "guides/questions-administrators#how-do-i-test-a-new-model-without-affecting-users",
+    ],
+    "Can a key be used by several services?": [
+      "guides/questions-administrators#can-a-key-be-used-by-several-services-or-persons",
+    ],
+    "How do I find out who is using the old key?": [
+      "guides/questions-administrators#who-created-a-key-who-used-it-when-was-it-last-used-which-keys-are-unused",
+    ],
+    "How do I get notified when a key is about to expire?": [
+      "guides/questions-administrators#do-i-get-notified-when-a-key-is-about-to-expire",
+    ],
+    "Can I put users into groups?": ["guides/questions-administrators#can-i-put-users-into-groups"],
+    "How do I delete everything about one person?": [
+      "guides/questions-administrators#how-do-i-delete-the-data-of-a-customer-or-a-person-gdpr",
+    ],
+    "what happens to running requests when I revoke an api key": [
+      "guides/questions-administrators#what-happens-to-running-requests-when-i-revoke-a-key",
+    ],
+    "does revoking a key cancel requests in progress": [
+      "api/keys#revokeKey",
+      "guides/troubleshooting#an-api-key-leaked",
+    ],
+    "give a key access to only transcription and not chat": [
+      "guides/questions-administrators#can-i-give-a-key-access-to-transcription-only-or-to-chat-only-scopes",
+    ],
+    "someone left the company, how do I remove them and what they created": [
+      "guides/questions-administrators#somebody-left-the-company-how-do-i-remove-a-person-employee-off-boarding",
+    ],
+    "employee offboarding, remove an administrator": [
+      "guides/questions-administrators#somebody-left-the-company-how-do-i-remove-a-person-employee-off-boarding",
+    ],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": [
@@ -761,7 +874,7 @@ export const QUESTIONS: Questions = {
     ],
     "wrong language was recognised": [
       "guides/debug-a-bad-transcript#5-typical-causes",
-      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
     ],
     "transcript is empty": ["guides/debug-a-bad-transcript#5-typical-causes", "reference/transcription#receipts"],
     "compare two models on my own recordings": [
@@ -805,7 +918,7 @@ export const QUESTIONS: Questions = {
     ],
     "wrong language detected how do I force german": [
       "guides/debug-a-bad-transcript#5-typical-causes",
-      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
     ],
     "find a request when I only have the text": [
       "guides/questions-transcripts#i-only-have-the-text-of-a-transcript-how-do-i-find-its-request",
@@ -826,10 +939,10 @@ export const QUESTIONS: Questions = {
       "guides/questions-transcripts#why-is-the-same-sentence-repeated-over-and-over",
     ],
     "wrong number of speakers, expected 2 got 5": [
-      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one",
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one-s1-for-everybody",
     ],
     "timestamps are shifted by a few seconds": [
-      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-out-of-sync-with-the-video",
+      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-too-early-too-late-or-out-of-sync-with-the-video",
     ],
     "two languages in one recording": ["guides/questions-transcripts#what-if-two-languages-are-mixed-in-one-recording"],
     "background noise makes transcript bad": [
@@ -897,13 +1010,15 @@ export const QUESTIONS: Questions = {
     "same file gives different results": ["guides/questions-transcripts#why-do-i-get-a-different-transcript-each-time"],
     "model ignores my keyterms": ["guides/questions-transcripts#why-does-the-model-ignore-my-key-terms-keyterms"],
     "captions out of sync with the video": [
-      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-out-of-sync-with-the-video",
+      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-too-early-too-late-or-out-of-sync-with-the-video",
     ],
     "only one channel was transcribed": [
       "guides/questions-transcripts#why-was-only-one-channel-of-a-stereo-recording-transcribed",
     ],
     "request took 2 minutes why": ["guides/questions-transcripts#why-did-a-request-take-so-long-minutes"],
-    "which route was used": ["guides/questions-transcripts#which-route-provider-or-model-was-used-for-a-request"],
+    "which route was used": [
+      "guides/questions-transcripts#which-route-provider-or-model-was-used-for-a-request-which-one-transcribed-my-file",
+    ],
     "error 422 what is missing": [
       "guides/troubleshooting#422-required_feature_unsupported-no-model-of-the-route-can-do-it",
     ],
@@ -911,10 +1026,10 @@ export const QUESTIONS: Questions = {
       "guides/questions-transcripts#why-does-the-transcript-contain-words-that-were-never-said-hallucination-such-as-thank-you-for-watching",
     ],
     "transcript in english although speech is french": [
-      "guides/questions-transcripts#why-is-the-language-of-the-transcript-wrong-and-how-do-i-force-a-language",
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
     ],
     "two people labeled as one speaker": [
-      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one",
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one-s1-for-everybody",
     ],
     "time to first word slow": ["guides/troubleshooting#a-response-is-slow"],
     "error 503 all the time": ["guides/troubleshooting#503-no_healthy_provider-every-target-failed"],
@@ -933,6 +1048,36 @@ export const QUESTIONS: Questions = {
       "guides/questions-transcripts#why-do-i-get-good-morning-this-is-the-harbour-office-simulated-text-instead-of-my-speech",
     ],
     "language null in the answer": ["guides/questions-transcripts#why-is-language-null-in-the-answer"],
+    "Why does it say S1 for everybody?": [
+      "guides/questions-transcripts#why-is-the-number-of-speakers-wrong-too-many-too-few-two-people-as-one-s1-for-everybody",
+    ],
+    "Why are there no word timestamps in my response?": [
+      "guides/questions-developers#how-do-i-get-timestamps-the-times-of-every-word",
+    ],
+    "The transcript is in the wrong alphabet": [
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
+    ],
+    "Why do two requests with the same audio have different cost?": [
+      "guides/questions-costs#why-do-two-requests-with-the-same-audio-have-a-different-cost",
+    ],
+    "Why did the request fall back to another provider?": [
+      "guides/questions-transcripts#why-did-a-request-fall-back-to-another-provider-fallback",
+    ],
+    "The audio plays fine but the transcript is nonsense": [
+      "guides/questions-transcripts#why-is-the-transcript-nonsense-or-in-the-wrong-language-and-how-do-i-force-a-language",
+    ],
+    "Why do I see [redacted] in the text?": [
+      "guides/questions-transcripts#why-is-text-replaced-by-something-like-redacted-or-",
+    ],
+    "Captions appear too early": [
+      "guides/questions-transcripts#why-are-the-times-timestamps-shifted-or-captions-too-early-too-late-or-out-of-sync-with-the-video",
+    ],
+    "Why is my recording rejected as too short?": [
+      "guides/questions-transcripts#why-is-my-recording-rejected-as-too-short",
+    ],
+    "transcript is missing the last few seconds of audio": [
+      "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
+    ],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -1048,7 +1193,7 @@ export const QUESTIONS: Questions = {
     ],
     "how far back can I see costs": ["guides/questions-costs#how-far-back-can-i-see-usage-and-costs"],
     "who spent the most money yesterday": [
-      "guides/questions-costs#who-spent-the-most-yesterday-which-app-or-key-is-the-most-expensive",
+      "guides/questions-costs#who-spent-the-most-yesterday-which-customer-app-or-key-caused-the-high-bill",
     ],
     "is there a hard stop so that we never exceed 500 dollars": [
       "guides/questions-costs#is-there-a-hard-stop-so-that-we-never-overspend-or-exceed-an-amount-such-as-500-dollars",
@@ -1065,7 +1210,7 @@ export const QUESTIONS: Questions = {
     "what costs more live or batch": ["guides/questions-costs#is-live-audio-more-expensive-than-a-file-or-a-job"],
     "stop all spending now": ["guides/questions-costs#how-do-i-stop-all-spending-at-once"],
     "which app is the most expensive": [
-      "guides/questions-costs#who-spent-the-most-yesterday-which-app-or-key-is-the-most-expensive",
+      "guides/questions-costs#who-spent-the-most-yesterday-which-customer-app-or-key-caused-the-high-bill",
     ],
     "why was I charged twice": ["guides/questions-costs#why-was-i-charged-twice-for-one-recording"],
     "how is stereo billed": ["guides/questions-costs#how-is-stereo-billed-does-each-channel-cost"],
@@ -1105,5 +1250,43 @@ export const QUESTIONS: Questions = {
     ],
     "refund after outage": ["guides/what-did-it-cost#failed-requests-and-retries"],
     "trial credits for a new customer": ["reference/budgets#plans-and-credits"],
+    "Can I set a limit so that nobody spends more than 20 dollars a day?": [
+      "guides/questions-costs#can-i-set-a-limit-of-20-dollars-a-day-for-everybody",
+    ],
+    "What happens with the money if the provider fails?": ["guides/what-did-it-cost#failed-requests-and-retries"],
+    "Is there a discount for large volumes?": [
+      "guides/questions-costs#can-each-customer-have-another-price-or-discount",
+    ],
+    "Where do I see the bill for October?": [
+      "guides/questions-costs#where-do-i-see-the-costs-the-bill-of-a-month-such-as-october",
+    ],
+    "How much would it cost to transcribe 500 hours a month?": [
+      "guides/questions-costs#how-do-i-estimate-the-cost-of-1000-hours",
+    ],
+    "Do I pay Patchbay or the provider?": ["guides/questions-costs#who-pays-the-provider-whose-account-is-billed"],
+    "How do I know which customer caused the high bill?": [
+      "guides/questions-costs#who-spent-the-most-yesterday-which-customer-app-or-key-caused-the-high-bill",
+    ],
+    "Does a longer silence cost money?": [
+      "guides/questions-costs#what-does-a-live-session-cost-and-is-silence-in-streaming-charged",
+    ],
+    "What does a token cost?": ["guides/questions-costs#what-does-a-token-cost"],
+    "Can finance get read-only access?": ["guides/questions-costs#can-finance-see-the-costs-without-other-rights"],
+    "why does the cost in the dashboard not match the invoice from OpenAI": [
+      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+    ],
+    "openai bill is different from the usage report": [
+      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+    ],
+    "are failed requests and retries charged": ["guides/what-did-it-cost#failed-requests-and-retries"],
+    "get an email when 80% of the budget is used": [
+      "guides/questions-costs#do-i-get-an-email-or-a-slack-message-when-most-of-a-budget-is-used-80-",
+    ],
+    "budget soft limit notification email": [
+      "guides/questions-costs#do-i-get-an-email-or-a-slack-message-when-most-of-a-budget-is-used-80-",
+    ],
+    "how much did each team spend last month, export to csv": [
+      "guides/what-did-it-cost#5-how-much-each-team-app-and-key-spent",
+    ],
   },
 };
