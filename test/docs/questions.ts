@@ -255,7 +255,7 @@ export const QUESTIONS: Questions = {
     ],
     "why do I get 403": ["errors#FORBIDDEN"],
     "post body too large": ["errors#BODY_TOO_LARGE"],
-    "use with langchain": ["guides/questions-developers#is-there-an-sdk"],
+    "use with LangChain": ["guides/questions-developers#is-there-an-sdk"],
     "temperature parameter": [
       "guides/questions-developers#does-chat-have-temperature-a-json-mode-or-structured-output",
     ],
@@ -487,7 +487,7 @@ export const QUESTIONS: Questions = {
     "kubernetes liveness and readiness probe": [
       "guides/questions-operators#does-it-run-on-kubernetes-and-is-there-a-helm-chart",
     ],
-    "certificate expired letsencrypt renewal": [
+    "certificate expired Let's Encrypt renewal": [
       "guides/questions-operators#can-it-serve-https-tls-lets-encrypt-itself-without-a-proxy",
     ],
     "firewall rules which outgoing connections": [
@@ -1161,7 +1161,7 @@ export const QUESTIONS: Questions = {
       "guides/questions-costs#do-i-get-an-email-or-a-slack-message-when-most-of-a-budget-is-used-80-",
     ],
     "bill from openai is higher than the dashboard": [
-      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+      "guides/what-did-it-cost#the-providers-invoice-bill-is-different-and-does-not-match",
     ],
     "forecast end of month cost": ["reference/budgets#forecast-budgetsforecast"],
     "charge each of my customers separately": [
@@ -1250,7 +1250,7 @@ export const QUESTIONS: Questions = {
     ],
     "refund after outage": ["guides/what-did-it-cost#failed-requests-and-retries"],
     "trial credits for a new customer": ["reference/budgets#plans-and-credits"],
-    "Can I set a limit so that nobody spends more than 20 dollars a day?": [
+    "Can I set a limit so that no one spends more than 20 dollars a day?": [
       "guides/questions-costs#can-i-set-a-limit-of-20-dollars-a-day-for-everybody",
     ],
     "What happens with the money if the provider fails?": ["guides/what-did-it-cost#failed-requests-and-retries"],
@@ -1273,10 +1273,10 @@ export const QUESTIONS: Questions = {
     "What does a token cost?": ["guides/questions-costs#what-does-a-token-cost"],
     "Can finance get read-only access?": ["guides/questions-costs#can-finance-see-the-costs-without-other-rights"],
     "why does the cost in the dashboard not match the invoice from OpenAI": [
-      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+      "guides/what-did-it-cost#the-providers-invoice-bill-is-different-and-does-not-match",
     ],
     "openai bill is different from the usage report": [
-      "guides/what-did-it-cost#the-providers-invoice-bill-does-not-match",
+      "guides/what-did-it-cost#the-providers-invoice-bill-is-different-and-does-not-match",
     ],
     "are failed requests and retries charged": ["guides/what-did-it-cost#failed-requests-and-retries"],
     "get an email when 80% of the budget is used": [

@@ -25,7 +25,7 @@ const WEAK_WORDS = words(`
 /** Words of the documentation, which has one for each thing, and what strangers call the same. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   audit: "history changed",
-  budget: "allowance cap limit spending",
+  budget: "allowance cap limit overspend spending",
   cancel: "abort",
   caption: "subtitle srt vtt",
   charge: "bill pay paid invoice refund",
@@ -47,6 +47,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   price: "cheap cheapest cost expensive rate tariff",
   process: "cluster instance node replica",
   quota: "cap limit throttle",
+  region: "country europe germany",
   realtime: "live microphone streaming websocket",
   retention: "delete expire keep",
   role: "colleague invite member permission person sso user",
