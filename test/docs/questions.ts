@@ -312,6 +312,14 @@ export const QUESTIONS: Questions = {
     "product names are spelled wrong, can I add custom vocabulary": [
       "guides/questions-developers#can-i-add-a-custom-vocabulary-such-as-product-names",
     ],
+    "what does the response contain": ["guides/questions-developers#what-does-the-response-of-a-transcription-contain"],
+    "how to limit the answer of a chat to 200 words": [
+      "guides/questions-developers#how-do-i-limit-the-length-of-a-chats-answer",
+    ],
+    "difference between purpose and route": [
+      "connections-and-routes#connections-routes-and-purposes",
+      "connections-and-routes#purposes",
+    ],
   },
   "the engineer of the platform": {
     "what happens when Deepgram is down": ["guides/add-a-fallback"],
@@ -576,6 +584,11 @@ export const QUESTIONS: Questions = {
     "serve under a sub path /patchbay instead of a domain root": [
       "guides/questions-operators#can-it-run-under-a-path-prefix-sub-path-such-as-patchbay-without-a-subdomain",
     ],
+    "how do I know that the gateway is healthy from outside": [
+      "guides/questions-operators#how-do-i-check-from-outside-that-the-gateway-is-healthy",
+    ],
+    "what is stored in /data": ["guides/questions-operators#where-is-the-data-stored"],
+    "how do I turn off the admin listener": ["reference/admin#two-listeners"],
   },
   "the administrator of a workspace": {
     "how do I limit a key to 10 requests a minute": ["reference/quotas"],
@@ -833,6 +846,18 @@ export const QUESTIONS: Questions = {
     "employee offboarding, remove an administrator": [
       "guides/questions-administrators#somebody-left-the-company-how-do-i-remove-a-person-employee-off-boarding",
     ],
+    "give an application its own budget of 50 euro": [
+      "reference/budgets#budgets-plans-and-credits",
+      "guides/a-team-with-a-budget",
+    ],
+    "app uses wrong model, where do I change it": [
+      "guides/questions-administrators#how-do-i-change-the-default-model-or-give-one-app-another-model",
+    ],
+    "see who is allowed to do what": ["guides/questions-administrators#how-do-i-see-who-is-allowed-to-do-what"],
+    "require that recordings are never used for training": [
+      "guides/questions-administrators#do-providers-train-on-our-recordings",
+    ],
+    "create test key": ["guides/questions-developers#how-do-i-test-without-spending-money-are-test-keys-free"],
   },
   "who debugs a bad transcript": {
     "why are the speakers missing": [
@@ -1078,6 +1103,15 @@ export const QUESTIONS: Questions = {
     "transcript is missing the last few seconds of audio": [
       "guides/debug-a-bad-transcript#the-beginning-or-the-end-is-missing-or-cut-off",
     ],
+    "speech of the second person is missing": [
+      "guides/questions-transcripts#why-is-the-speech-of-the-second-person-missing",
+    ],
+    "request failed with PROVIDER_TIMEOUT": ["errors#PROVIDER_TIMEOUT"],
+    "transcript has timestamps but no speakers": ["guides/require-a-feature#2-request-speakers"],
+    "where are the logs of one request": ["reference/requests#the-request-log"],
+    "why was my request rejected although the file is fine": [
+      "guides/questions-transcripts#why-was-my-request-rejected-although-the-file-is-fine",
+    ],
   },
   "who pays": {
     "how much did my team spend this month": ["guides/what-did-it-cost"],
@@ -1288,5 +1322,17 @@ export const QUESTIONS: Questions = {
     "how much did each team spend last month, export to csv": [
       "guides/what-did-it-cost#5-how-much-each-team-app-and-key-spent",
     ],
+    "cost of deepgram vs openai": [
+      "guides/questions-costs#what-do-deepgram-openai-and-other-providers-cost-in-comparison",
+    ],
+    "why is usage zero although we made requests": [
+      "guides/questions-costs#why-is-the-usage-or-the-charge-zero-although-we-made-requests",
+    ],
+    "budget was reached too early": ["guides/questions-costs#why-was-a-budget-reached-too-early-before-it-was-spent"],
+    "what does provider_billed mean": [
+      "reference/metering#billing-class-meteringbilling-class",
+      "guides/questions-costs#who-pays-the-provider-whose-account-is-billed",
+    ],
+    "can I get last years numbers": ["guides/questions-costs#how-do-i-get-the-usage-of-a-whole-year-as-csv"],
   },
 };
