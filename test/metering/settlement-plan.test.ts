@@ -22,7 +22,7 @@ const JIT_ABOVE_COST = 100_000;
 let now = 0;
 let database: TestDatabase;
 before(async () => {
-  database = await openTestDatabase({ nowMs: () => now, poolSize: 1 });
+  database = await openTestDatabase({ nowMs: () => now, poolSize: 1, isNew: true });
   await setAutovacuum("set (autovacuum_enabled = false)");
 });
 after(async () => {

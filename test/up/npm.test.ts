@@ -72,7 +72,7 @@ test("configuration.stop-signals: a process is orphaned as soon as its parent is
   assert.deepEqual(parents, []);
 });
 
-test("cli.launcher: a command that npx runs ends with npx's shell", {
+test("cli.launcher: a command ends with the shell of its npx", {
   skip: process.platform === "win32" ? "there is no shell of npm's" : false,
   timeout: 30_000,
 }, async (t) => {

@@ -21,7 +21,10 @@ export interface TestDatabase extends Database, SystemAccess {
   readonly openSecond: () => Promise<OpenDatabase>;
 }
 
-export type TestDatabaseOptions = Pick<DatabaseOptions, "nowMs" | "poolSize">;
+export interface TestDatabaseOptions extends Pick<DatabaseOptions, "nowMs" | "poolSize"> {
+  /** For tests of plans, which depend on the pages and statistics that other tests leave. */
+  readonly isNew?: boolean;
+}
 
 /** On the server of DATABASE_URL: migrated and empty. */
 export const TEMPLATE: Template = {
@@ -29,8 +32,8 @@ export const TEMPLATE: Template = {
   fill: migrateEmpty,
 };
 
-export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
+export async function openTestDatabase({ isNew, ...options }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE, isNew);
   const database = await openDatabase({ ...options, databaseUrl });
   const close = async () => {
     await database.close();

@@ -33,9 +33,9 @@ export async function endIdleCopies(): Promise<void> {
   for (const name of idle.splice(0)) await drop(name);
 }
 
-/** On the server of DATABASE_URL: migrated and empty. */
-export async function borrowCopy(template: Template): Promise<BorrowedCopy> {
-  const name = (await takeIdle()) ?? (await copy(template));
+/** On the server of DATABASE_URL: migrated and empty. `isNew`: no other test has used it, so that the server plans as for a new database. */
+export async function borrowCopy(template: Template, isNew = false): Promise<BorrowedCopy> {
+  const name = (isNew ? null : await takeIdle()) ?? (await copy(template));
   return {
     databaseUrl: urlOf(name),
     giveBack: async () => {
