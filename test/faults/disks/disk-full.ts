@@ -13,7 +13,7 @@ import { oneApp } from "../one-app.ts";
 const SECRET = "faults-key-of-the-full-disk-app-1";
 const SMALL = formAround(noiseWav(16_044));
 /** Too large for memory, so a file is written before the provider is called. */
-const LARGE = formAround(noiseWav(2_500_044));
+const LARGE = formAround(noiseWav(5_000_044));
 /** Duration of the provider's call: long enough for the disk to be full before the result is written. */
 const CALL_MS = 700;
 const FULL_MS = 1_000;
