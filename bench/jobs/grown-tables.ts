@@ -33,7 +33,7 @@ const RESULT_DAYS = 3;
 /** Completed messages older than this are deleted by the queue. */
 const MESSAGE_DAYS = 1;
 
-/** `source`: the job to copy, of the app with `KEY`. No gateway may run meanwhile. */
+/** `source`: the job to copy, of the app with `KEY`. No gateway may run during the copy. */
 export async function growTables(
   databaseUrl: string,
   source: string,

@@ -165,7 +165,7 @@ async function untilFinished({ client }: Table): Promise<void> {
   throw new Error("the jobs did not end in time");
 }
 
-/** Per item. Connections that end meanwhile are not counted. */
+/** Per item. Connections that end before the last reading are not counted. */
 async function costOf({ gateway, client }: Table, items: number, run: () => Promise<void>): Promise<Cost> {
   const readConnections = async (): Promise<ReadonlyMap<number, number>> => {
     const { rows } = await client.query<{ pid: number }>(

@@ -87,7 +87,7 @@ export function decideSteps(
   const record = (step: RecordStep): void => {
     const { message, eventId } = step.delivery;
     const delivery = deliveryOf(message);
-    // The delivery was purged meanwhile, or an earlier try has stored the attempt.
+    // The delivery was purged since, or an earlier try has stored the attempt.
     if (delivery?.row.event_id !== eventId || earlier.attempts.has(step.attemptId)) return;
     const after = recordAttempt(services, step, { delivery, webhook: webhooks.get(message.workspaceId) });
     change(after.delivery);

@@ -35,7 +35,7 @@ export function recordAttempt(rules: RetryRules, made: MadeAttempt, { delivery: 
   };
   const isSame = webhook !== undefined && isSameSetting(webhook.row, made.delivery.webhook);
   const after = isSame ? healthAfter(webhook, made) : webhook;
-  // A manual redelivery took over meanwhile, and decides what becomes of the delivery.
+  // A manual redelivery took over, and decides what becomes of the delivery.
   if (!isTurn || delivery.state !== "pending") return { delivery, webhook: after };
   const isDisabled = after?.disabled !== webhook?.disabled;
   return { delivery: outcomeOf(rules, made, delivery, { isSame, isDisabled }), webhook: after };

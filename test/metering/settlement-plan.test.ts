@@ -125,7 +125,7 @@ async function rowsScannedAfterGrowth(): Promise<number> {
 test("metering.plan-no-scan: a call is reserved and settled without a table scan within a plan's lifetime of its growth, without new statistics", async (t) => {
   // The check of a foreign key has a kept plan too, by which 20,000 rows would read the whole table each.
   await sql`alter table budget_windows disable trigger all`.execute(database.db);
-  // The plan of the small tables is kept: this is what its lifetime ends. The oldest server, beside other tests, keeps none at times, and then has nothing to end.
+  // The plan of the small tables is kept: this is what its lifetime ends. The oldest server keeps none at times while other tests run, and then has nothing to end.
   const hasKept = (await rowsScannedAfterGrowth()) >= GROWN;
   if (!hasKept) t.diagnostic("the server kept no plan: only new plans were tested");
   now += PLAN_LIFETIME_MS;

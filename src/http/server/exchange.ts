@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { ErrorCode, GatewayError } from "../../contract/errors.ts";
 import { newId, type RequestId } from "../../contract/ids.ts";
 import type { Reservation } from "../reply/unread-budget.ts";
-import { NO_REPLY_FIELDS, type ReplyFields } from "./reply-fields.ts";
+import { NO_REPLY_FIELDS, type ReplyFields } from "../reply/reply-fields.ts";
 
 /** As proxies log it. Never sent, because the client has disconnected. */
 const CLIENT_GONE = 499;

@@ -13,7 +13,7 @@ import type { EdgePrincipal, Endpoint, EndpointWithToken, TokenCaller } from "./
 import type { Exchange } from "./exchange.ts";
 import { openRecord } from "./open-record.ts";
 import type { RecordedExchange } from "./record-until-end.ts";
-import { CallerFields } from "./reply-fields.ts";
+import { CallerFields } from "../reply/reply-fields.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
 import { refuseAnyQuery } from "../body/refuse-query.ts";
 import { sendReply } from "../reply/send.ts";
