@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
+import type { StartedJob } from "../../src/jobs/local-starts.ts";
 import { JOBS_QUEUE } from "../../src/jobs/services.ts";
+import type { ReservedSlot } from "../../src/queue/queue.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { HELD } from "../harness/held.ts";
 import { shiftClock } from "../harness/postgres/database.ts";
@@ -90,4 +92,24 @@ test("jobs.local-start, jobs.dead-worker: a job whose process died at its start 
   const job = await ended(origin, id);
   assert.deepEqual([job.status, job.attempts], ["succeeded", 2]);
   assert.equal(paidCalls(sandbox), 1);
+});
+
+test("jobs.local-start, measuring.spool-memory: the memory of a recording is free again when its job fails", async (t) => {
+  const { app, origin, sandbox } = gateway;
+  await queueIsEmpty();
+  const { localStarts } = app.jobs;
+  const begin = localStarts.begin.bind(localStarts);
+  let released = 0;
+  t.mock.method(localStarts, "begin", (slot: ReservedSlot, { job, audio }: StartedJob) => {
+    assert.ok(audio !== null);
+    const release = (): void => {
+      released += 1;
+      audio.release();
+    };
+    begin(slot, { job, audio: { open: audio.open, release } });
+  });
+  sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 } });
+  const { job_id: id } = await submit(origin);
+  assert.equal((await ended(origin, id)).status, "failed");
+  await until(() => released > 0);
 });
