@@ -25,7 +25,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 /** What a checkout has, as far as guides use it. */
 const CHECKOUT = ["sandbox", "examples", "docs", "package.json", "node_modules", "src", "patchbay.example.yaml"];
 /** The guides of a reader who has not started a gateway before. The others begin with its empty database, because creating one takes half of their time. */
-const OF_FIRST_STARTS = ["README.md", "docs/guides/first-transcript.md", "docs/guides/install.md"];
+const OF_FIRST_STARTS = new Set(["README.md", "docs/guides/first-transcript.md", "docs/guides/install.md"]);
 /** Of one block. Only a hanging command reaches it, even on a busy machine. */
 const LIMIT_MS = 180_000;
 /** From Ctrl-C to SIGKILL. A gateway stops its database server in this time. */
@@ -62,7 +62,7 @@ interface Repeatable {
 type Ports = ReadonlyMap<string, string>;
 
 export async function runGuide(file: string): Promise<void> {
-  const isFirstStart = OF_FIRST_STARTS.includes(file);
+  const isFirstStart = OF_FIRST_STARTS.has(file);
   await runBlocks(blocksOf(readFileSync(join(ROOT, file), "utf8")), { isFirstStart });
 }
 
