@@ -1,6 +1,7 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite, with modules, the browser and a database already loaded.
 // Changes of the environment are undone after each file.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -42,6 +43,8 @@ for (const [index, file] of files.entries()) {
     childrenCpuSeconds: childrenCpuSeconds() - childrenBefore,
   };
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
+  // So that other processes load what this one has compiled: Node.js alone writes it when a process ends.
+  flushCompileCache();
 }
 await endIdleCopies();
 await endBrowser();

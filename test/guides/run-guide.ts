@@ -16,12 +16,16 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import { CREATION_MARKER } from "../../src/storage/embedded/installation-state.ts";
 import { startFlags } from "../harness/node-flags.ts";
+import { fillDataDir } from "../harness/postgres/embedded-data.ts";
 import { ENVIRONMENT, twoFreePorts } from "../up/commands.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 /** What a checkout has, as far as guides use it. */
 const CHECKOUT = ["sandbox", "examples", "docs", "package.json", "node_modules", "src", "patchbay.example.yaml"];
+/** The guides of a reader who has not started a gateway before. The others begin with its empty database, because creating one takes half of their time. */
+const OF_FIRST_STARTS = new Set(["README.md", "docs/guides/first-transcript.md", "docs/guides/install.md"]);
 /** Of one block. Only a hanging command reaches it, even on a busy machine. */
 const LIMIT_MS = 180_000;
 /** From Ctrl-C to SIGKILL. A gateway stops its database server in this time. */
@@ -58,11 +62,17 @@ interface Repeatable {
 type Ports = ReadonlyMap<string, string>;
 
 export async function runGuide(file: string): Promise<void> {
-  await runBlocks(blocksOf(readFileSync(join(ROOT, file), "utf8")));
+  const isFirstStart = OF_FIRST_STARTS.has(file);
+  await runBlocks(blocksOf(readFileSync(join(ROOT, file), "utf8")), { isFirstStart });
 }
 
-export async function runBlocks(blocks: readonly Block[]): Promise<void> {
-  await using session = await openSession(blocks);
+export interface SessionOptions {
+  /** Whether a start of the gateway creates its database. */
+  readonly isFirstStart?: boolean;
+}
+
+export async function runBlocks(blocks: readonly Block[], options: SessionOptions = {}): Promise<void> {
+  await using session = await openSession(blocks, options);
   for (const block of blocks) await session.run(block);
 }
 
@@ -77,9 +87,13 @@ export interface GuideSession extends AsyncDisposable {
 }
 
 /** `blocks` are all that will run: their ports are chosen before. */
-export async function openSession(blocks: readonly Block[]): Promise<GuideSession> {
+export async function openSession(
+  blocks: readonly Block[],
+  { isFirstStart = false }: SessionOptions = {},
+): Promise<GuideSession> {
   const ports = await freePorts(blocks);
   const folder = makeFolder(ports);
+  if (!isFirstStart && blocks.some(({ code }) => START.test(code))) await prepareDatabase(join(folder, "data"));
   const background: Running[] = [];
   let gateway: Running | null = null;
   let again: Repeatable | null = null;
@@ -175,6 +189,13 @@ esac
   const uuidgen = `#!/bin/sh\nexec "${node}" -p 'crypto.randomUUID()'\n`;
   writeFileSync(join(folder, ".bin/uuidgen"), uuidgen, { mode: 0o755 });
   return folder;
+}
+
+/** As a first start leaves it that is interrupted once its database is there: the next one continues with the rest. */
+async function prepareDatabase(dataDir: string): Promise<void> {
+  mkdirSync(dataDir, { mode: 0o700 });
+  await fillDataDir(dataDir);
+  writeFileSync(join(dataDir, CREATION_MARKER), "{}\n", { mode: 0o600 });
 }
 
 function run(

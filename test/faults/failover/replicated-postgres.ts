@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
-import { copyBinaries, type RunAs, ready, run, unprivileged } from "../../harness/postgres/postgres-server.ts";
+import { npmPrograms } from "../../harness/postgres/npm-programs.ts";
+import { type RunAs, ready, run, unprivileged } from "../../harness/postgres/postgres-server.ts";
 import { end, freePort } from "../../harness/programs.ts";
 
 export interface ReplicatedPostgres extends AsyncDisposable {
@@ -43,7 +44,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const runAs = await unprivileged();
   const password = randomBytes(12).toString("hex");
   const [data, copy] = [join(folder, "primary"), join(folder, STANDBY)];
-  const bin = join(folder, "postgres", "bin");
+  const bin = join(await npmPrograms(), "bin");
   const launch = async (directory: string, port: number): Promise<ChildProcess> => {
     const options = ["-D", directory, "-p", String(port), ...SETTINGS.flatMap((setting) => ["-c", setting])];
     const server = spawn(join(bin, "postgres"), options, {
@@ -55,7 +56,6 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     await ready(server);
     return server;
   };
-  await copyBinaries(join(folder, "postgres"));
   await initialise({ folder, bin, data, password, runAs });
   const [primaryPort, standbyPort] = [await freePort(), await freePort()];
   await cp(data, copy, { recursive: true });

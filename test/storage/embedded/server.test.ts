@@ -29,7 +29,7 @@ import { completeNpmBinaries } from "../../../src/storage/embedded/npm-binaries.
 import { readPlacement } from "../../../src/storage/embedded/placement.ts";
 import { embeddedUrl, EmbeddedUnavailable, startEmbeddedServer } from "../../../src/storage/embedded/server.ts";
 import { postgresBin } from "../../harness/postgres/embedded-data.ts";
-import { nativeFolder } from "../../harness/postgres/postgres-server.ts";
+import { nativeFolder } from "../../harness/postgres/npm-programs.ts";
 import { guardsOn, postmasterOf, processesOn, startOwner, until } from "./processes.ts";
 
 const root = mkdtempSync(join(tmpdir(), "patchbay-embedded-"));
