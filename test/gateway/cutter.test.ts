@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createDecoder } from "../../src/audio/decode/decoder.ts";
+import { createDecoder, type Decoder } from "../../src/audio/decode/decoder.ts";
 import { openSpool } from "../../src/audio/spool.ts";
 import { newId } from "../../src/contract/ids.ts";
 import { createCutter } from "../../src/gateway/calls/cutter.ts";
@@ -53,4 +53,30 @@ test("measuring.decoder-direct: the samples of a WAV with one channel are no sec
   }
   assert.equal(spool.bytesInFlight, 0);
   assert.deepEqual(await readdir(directory), []);
+});
+
+test("measuring.decoder-abort: the end of a run stops a decoder that still works for it, and leaves nothing", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "patchbay-cutter-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const spool = await openSpool({ directory });
+  t.after(() => spool.close());
+  const decoder = createDecoder({ ffmpeg: null, directory });
+  const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()];
+  const endless: Decoder["decode"] = (audio, wish) => ({
+    ...decoder.decode(audio, wish),
+    chunks: (async function* () {
+      wish.signal.addEventListener("abort", () => gone.reject(wish.signal.reason));
+      yield new Int16Array(1_000);
+      reached.resolve();
+      await gone.promise;
+    })(),
+  });
+  const services = { decoder: { ...decoder, decode: endless }, spool };
+  const cutter = createCutter(services, { audio: wav(syllables(2), 2), signal, payer });
+  const samples = cutter.samples();
+  samples.catch(() => undefined);
+  await reached.promise;
+  await cutter[Symbol.asyncDispose]();
+  await assert.rejects(samples, { name: "AbortError" });
+  assert.equal(spool.bytesInFlight, 0);
 });

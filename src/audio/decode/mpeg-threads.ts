@@ -1,5 +1,5 @@
 // Threads that decode MPEG audio, each one recording at a time. Starting a thread takes 100 ms, ten times as long as decoding a sentence, so each is kept until
-// it has been idle for a while [measuring.decoder-thread]. One that failed, hangs or was left in the middle of a piece is ended.
+// it has been idle for a while [measuring.decoder-thread]. One that failed, hangs or was aborted is ended.
 import { Worker } from "node:worker_threads";
 import { threadUrl } from "../../lib/thread-url.ts";
 import type { MpegAnswer, MpegJob, MpegOrder } from "./mpeg-worker.ts";
@@ -11,7 +11,7 @@ export interface MpegThreads {
 }
 
 export interface MpegThread {
-  /** Rejects with `Undecodable`, or with the signal's reason. */
+  /** Pieces are decoded in order, and more than one may wait. Rejects with `Undecodable`, or with the signal's reason. */
   decode(piece: Uint8Array<ArrayBuffer>): Promise<Int16Array>;
   close(): Promise<void>;
 }
@@ -81,13 +81,14 @@ export function startMpegWorker(): Worker {
 
 function openThread(thread: Thread, keep: (thread: Thread) => void, job: MpegJob, signal: AbortSignal): MpegThread {
   const { worker } = thread;
-  let answer: PromiseWithResolvers<MpegAnswer> | null = null;
+  /** Of pieces that the thread has, in order. */
+  const awaited: PromiseWithResolvers<MpegAnswer>[] = [];
   let failure: Undecodable | null = null;
   const fail = (reason: string, cause?: unknown): void => {
     failure ??= new Undecodable(reason, { cause });
-    answer?.reject(failure);
+    for (const each of awaited) each.reject(failure);
   };
-  thread.user = { take: (message) => answer?.resolve(message), fail };
+  thread.user = { take: (message) => awaited.shift()?.resolve(message), fail };
   const stop = (): void => void worker.terminate();
   signal.addEventListener("abort", stop, { once: true });
   const order = (what: MpegOrder, transfer: ArrayBuffer[] = []): void => worker.postMessage(what, transfer);
@@ -97,12 +98,12 @@ function openThread(thread: Thread, keep: (thread: Thread) => void, job: MpegJob
       signal.throwIfAborted();
       if (failure !== null) throw failure;
       // A new promise for each piece: races with one that lives longer would keep all samples in memory.
-      answer = Promise.withResolvers();
+      const answer = Promise.withResolvers<MpegAnswer>();
+      awaited.push(answer);
       const timer = setTimeout(() => fail("mpeg_timeout"), ANSWER_MS);
       try {
         order({ piece }, [piece.buffer]);
         const { samples } = await answer.promise;
-        answer = null;
         return samples;
       } catch (error) {
         signal.throwIfAborted();
@@ -112,10 +113,14 @@ function openThread(thread: Thread, keep: (thread: Thread) => void, job: MpegJob
       }
     },
     close: async () => {
+      // Of a reader that left early. Otherwise the thread would answer the next recording with samples of this one.
+      if (!signal.aborted) await Promise.allSettled(awaited.map(({ promise }) => promise));
       signal.removeEventListener("abort", stop);
       thread.user = null;
-      // In the middle of a piece, it would answer the next recording with samples of this one.
-      if (failure !== null || answer !== null || signal.aborted) return void (await worker.terminate());
+      if (failure !== null || signal.aborted) {
+        fail("mpeg");
+        return void (await worker.terminate());
+      }
       order({ end: true });
       keep(thread);
     },

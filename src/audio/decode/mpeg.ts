@@ -30,8 +30,7 @@ export async function* decodeMpeg(
   const thread = threads.open({ sampleRate, channels, isMono }, signal);
   const samplesAtOnce = FRAMES_AT_ONCE * (isMono ? 1 : channels);
   try {
-    for await (const piece of pieces(withoutTags(audio.open("passing")))) {
-      const samples = await thread.decode(piece);
+    for await (const samples of oneAhead(pieces(withoutTags(audio.open("passing"))), thread.decode)) {
       for (let at = 0; at < samples.length; at += samplesAtOnce) {
         // Yields to the event loop: answers that arrive fast would otherwise all be handled in one tick.
         await setImmediate();
@@ -41,6 +40,19 @@ export async function* decodeMpeg(
   } finally {
     await thread.close();
   }
+}
+
+/** Hands over the next piece before the one ahead of it is decoded, so that the thread does not wait while its samples are used. */
+async function* oneAhead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+  let ahead: Promise<R> | null = null;
+  for await (const item of items) {
+    const result = work(item);
+    // If the one ahead of it fails, nothing awaits this one.
+    result.catch(() => undefined);
+    if (ahead !== null) yield await ahead;
+    ahead = result;
+  }
+  if (ahead !== null) yield await ahead;
 }
 
 /** Copies, because each is handed to the thread and a chunk may be reused. */

@@ -16,6 +16,8 @@ export interface CallJournal {
   dispatched?(): void;
   /** Ends an attempt that returned an unused answer. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
+  /** Ends an attempt of which nothing was sent. Missing: nothing may be reserved before it is ready to be sent. */
+  withdraw?(settlement: Settlement): Promise<void>;
   /** Sets a doubtful answer aside while another target is called: its attempt stays open, and its target is not called again. */
   setAside(failure: FailedAttempt): Promise<void>;
   /** Ends an attempt that was set aside without returning its answer. */

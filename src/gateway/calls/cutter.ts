@@ -35,10 +35,13 @@ export function createCutter(
   services: Pick<GatewayServices, "decoder" | "spool">,
   { audio, signal, payer }: CutterRun,
 ): Cutter {
-  const turn = { signal, owner: payer.workspaceId };
+  // Of a recording that is still being decoded when the run ends, because its reservation was refused.
+  const ended = new AbortController();
+  const decoding = AbortSignal.any([signal, ended.signal]);
+  const turn = { signal: decoding, owner: payer.workspaceId };
   const decoded = new Map<number, Promise<DecodedRecording>>();
   const recordingOf = ({ channels }: Pick<Cut, "channels">): Promise<DecodedRecording> => {
-    const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
+    const wish = { channels: channels === 1 ? "mono" : "all", signal: decoding } as const;
     const recording =
       decoded.get(channels) ?? services.decoder.inTurn(turn, () => decodeRecording(services, audio, wish));
     decoded.set(channels, recording);
@@ -73,13 +76,14 @@ export function createCutter(
     },
     samples: async () => {
       const mono = { ...audio, channels: 1, codec: "pcm" };
-      const plain = await openPlainSamples(audio, signal);
+      const plain = await openPlainSamples(audio, decoding);
       if (plain !== null) return { ...mono, sampleRate: SPEECH_RATE, samplesPerSecond: SPEECH_RATE, ...plain };
       const recording = await recordingOf({ channels: 1 });
       const { sampleRate } = recording;
       return { ...mono, sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
     },
     [Symbol.asyncDispose]: async () => {
+      ended.abort();
       for (const recording of await Promise.allSettled(decoded.values()))
         if (recording.status === "fulfilled") await recording.value.dispose();
     },

@@ -33,6 +33,9 @@ export function createSlotJournal(
   const { ledger, deletions, limits } = services;
   const storeWhenAvailable = async <T>(write: () => Promise<T>): Promise<T> =>
     settleWhenAvailable(services, { deadlineAtMs, slot }, write);
+  const settleAlone = async (settlement: Settlement): Promise<void> => {
+    await storeWhenAvailable(() => ledger.settle(settlement));
+  };
   let hasRuns = false;
   const releaseRuns = async (): Promise<void> => {
     if (!hasRuns) return;
@@ -55,10 +58,10 @@ export function createSlotJournal(
       await storeWhenAvailable(() => ledger.settle(settlement));
       await releaseRuns();
     },
+    // A reservation under an idempotency key marks the key as used, which a crash before the call must not do.
+    ...(slot === null ? { withdraw: settleAlone } : {}),
     setAside: async () => undefined,
-    drop: async (settlement) => {
-      await storeWhenAvailable(() => ledger.settle(settlement));
-    },
+    drop: settleAlone,
     settleTogether: async (settlements) => {
       const settled = await storeWhenAvailable(() => ledger.settleTogether(settlements));
       await releaseRuns();

@@ -8,6 +8,7 @@ import type { EngineResult, EngineValue, SpeakerTurn } from "./engine/engine-pro
 import type { Engine } from "./engine/engine.ts";
 import type { EngineRuntime } from "./engine/engine-runtime.ts";
 import type { LiveEars, LocalSession, Samples } from "./local-calls.ts";
+import { createPieceSender } from "./piece-sender.ts";
 
 export interface SessionTerms {
   readonly signal: AbortSignal;
@@ -47,6 +48,7 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
   const sessionTerms = { owner, signal: AbortSignal.any([signal, ended.signal]) };
   let pending = 0;
   let dropStream: () => void = () => undefined;
+  const sender = createPieceSender();
   const termsFor = (seconds: number): CallTerms => ({ silenceMs, limitMs: limitMsFor(seconds) });
 
   async function measured(seconds: number, operation: () => Promise<EngineValue>): Promise<readonly EngineResult[]> {
@@ -64,11 +66,14 @@ export async function openLocalSession(parts: SessionParts, terms: SessionTerms)
   ): Promise<EngineResult> {
     const seconds = samples.length / sampleRate;
     if (audioSeconds === 0) admission.add(seconds);
-    const order = { kind: "decode", samples, sampleRate, keyterms } as const;
+    const piece = sender.begin({ samples, sampleRate, keyterms }, onSent);
     pending++;
     const [result] = await engine
-      .run(sessionTerms, (process) => measured(seconds, () => process.call(order, { ...termsFor(seconds), onSent })))
-      .finally(() => pending--);
+      .run(sessionTerms, (process) => measured(seconds, () => piece.decode(process, termsFor(seconds))))
+      .finally(() => {
+        pending--;
+        piece.end();
+      });
     admission.done(seconds);
     if (result === undefined) throw new ProviderError("bad_reply", { reason: "no_result" });
     return result;

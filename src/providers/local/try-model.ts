@@ -15,8 +15,10 @@ export async function tryModel(model: InstalledModel): Promise<string | null> {
   const silence = { samples: new Int16Array(RATE), sampleRate: RATE };
   try {
     await engine.call({ kind: "load", config }, TERMS);
-    if (config.kind === "offline") await engine.call({ kind: "decode", ...silence, keyterms: [] }, TERMS);
-    else {
+    if (config.kind === "offline") {
+      const piece = engine.send({ ...silence, keyterms: [] });
+      await engine.call({ kind: "decode", piece }, TERMS);
+    } else {
       await engine.call({ kind: "open", stream: 1 }, TERMS);
       await engine.call({ kind: "feed", stream: 1, ...silence }, TERMS);
     }

@@ -160,7 +160,7 @@ test("measuring.decoder-mpeg: what is no MP3, or of another rate, gives no sound
 /** Bit rate 0: a frame is as long as the encoder likes. Measuring refuses it, so it never comes this far. */
 const FREE_FORMAT = repeat(frame(0x00, 0xc0, 500), 200);
 
-test("measuring.decoder-mpeg: a recording is read piece by piece, never ahead of its reader", async () => {
+test("measuring.decoder-mpeg: a recording is read piece by piece, one ahead of its reader", async () => {
   const bytes = fixture("speech-cbr.mp3");
   const audio = await measured(bytes);
   let readBytes = 0;
@@ -175,6 +175,24 @@ test("measuring.decoder-mpeg: a recording is read piece by piece, never ahead of
   assert.ok(first.value instanceof Int16Array);
   assert.ok(readBytes <= 16_384, `${readBytes} bytes were read for the first samples`);
   await chunks.return(undefined);
+});
+
+test("measuring.decoder-mpeg: the thread has the next piece before it answers the one ahead", async () => {
+  const log: string[] = [];
+  const watched = createMpegThreads(() => {
+    const worker = startMpegWorker();
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (order: object, transfer) => {
+      if ("piece" in order) log.push("piece");
+      post(order, transfer);
+    };
+    return worker.on("message", () => log.push("answer"));
+  });
+  const audio = await measured(fixture("speech-cbr.mp3"), 4_096);
+  const samples = await samplesOf(decodeMpeg(audio, { threads: watched, isMono: false, signal: NEVER }));
+  assert.deepEqual(samples, await decode(fixture("speech-cbr.mp3")));
+  assert.deepEqual(log.slice(0, 3), ["piece", "piece", "answer"]);
+  assert.equal(log.filter((each) => each === "piece").length * 2, log.length);
 });
 
 test("measuring.decoder-thread: recordings one after the other share a thread, and nothing of one is in the next", async () => {

@@ -53,11 +53,10 @@ test("local.process: samples of an operation that fails are not heard by the nex
   t.after(() => engine.kill());
   const config = engineConfigOf(wordsModel, 1);
   assert.ok(config?.kind === "offline");
-  const decode = (spoken: Spoken) =>
-    engine.call(
-      { kind: "decode", samples: spoken.samples, sampleRate: RATE, keyterms: [] },
-      { silenceMs: 60_000, limitMs: 60_000 },
-    );
+  const decode = ({ samples }: Spoken) => {
+    const piece = engine.send({ samples, sampleRate: RATE, keyterms: [] });
+    return engine.call({ kind: "decode", piece }, { silenceMs: 60_000, limitMs: 60_000 });
+  };
   await assert.rejects(decode(sentence("blue", "three")), { reason: "decode_failed" });
   await engine.call({ kind: "load", config }, { silenceMs: 60_000, limitMs: 60_000 });
   const value = await decode(SPOKEN);

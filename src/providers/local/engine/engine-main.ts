@@ -14,6 +14,7 @@ import {
 import {
   loadSherpa,
   type OfflineRecognizer,
+  type OfflineStream,
   type OnlineRecognizer,
   type OnlineStream,
   type Sherpa,
@@ -25,9 +26,12 @@ import { freeBuffer } from "../../../lib/free-buffer.ts";
 import { threadUrl } from "../../../lib/thread-url.ts";
 
 type Loaded =
-  | { readonly kind: "offline"; readonly recognizer: OfflineRecognizer }
+  | { readonly kind: "offline"; readonly recognizer: OfflineRecognizer; readonly pieces: Map<number, Prepared> }
   | { readonly kind: "online"; readonly recognizer: OnlineRecognizer; readonly streams: Map<number, OnlineStream> }
   | { readonly kind: "speakers"; readonly diarization: SpeakerDiarization; readonly parts: Float32Array[] };
+
+/** A piece whose features are computed, or why they are not. */
+type Prepared = { readonly stream: OfflineStream } | { readonly failure: unknown };
 
 class EngineError extends Error {
   readonly reason: EngineFault;
@@ -46,11 +50,11 @@ function serve(): void {
   process.once("disconnect", () => process.exit());
   setInterval(() => report({ kind: "alive", residentBytes: process.memoryUsage.rss() }), HEARTBEAT_MS).unref();
   process.on("message", (order: EngineOrder) => {
-    if (order.kind === "part" || order.kind === "drop") return note(loaded, order);
-    // Also if the order fails: the next one would decode samples that are left in the pipe.
-    const samples = order.kind === "decode" ? readSamples(order.sampleCount) : NOTHING;
+    // Also if the piece cannot be decoded: the next one would get the samples that are left in the pipe.
+    if (order.kind === "piece") return prepare(loaded, order, readSamples(order.sampleCount));
+    if (!("id" in order)) return note(loaded, order);
     const work = async (): Promise<EngineValue> => {
-      if (order.kind !== "load") return operate(loaded, order, samples);
+      if (order.kind !== "load") return operate(loaded, order);
       loaded = await load(order.config);
       return { kind: "loaded" };
     };
@@ -61,11 +65,9 @@ function serve(): void {
   });
 }
 
-const NOTHING = new Int16Array(0);
-
 /** Blocks while the parent writes them. They are valid until the next call. */
 function createSampleReader(): (count: number) => Int16Array {
-  let buffer = NOTHING;
+  let buffer = new Int16Array(0);
   return (count) => {
     if (buffer.length < count) buffer = new Int16Array(count);
     const samples = buffer.subarray(0, count);
@@ -110,7 +112,7 @@ async function create(sherpa: Sherpa, config: EngineConfig): Promise<Loaded> {
         modelConfig: { ...model, tokens, numThreads: threads, provider: "cpu", debug: 0 },
         decodingMethod: decoding,
       });
-      return { kind: "offline", recognizer };
+      return { kind: "offline", recognizer, pieces: new Map() };
     }
     case "online": {
       const { model, tokens, sampleRate, featureDim, threads } = config;
@@ -146,31 +148,53 @@ function clusteringFor(speakers: number | null): { readonly numClusters: number;
   return { numClusters: speakers ?? -1, threshold: 0.5 };
 }
 
-function note(loaded: Loaded | null, order: Extract<EngineOrder, { kind: "part" | "drop" }>): void {
+/** The features are computed here, which takes as long as half of a decode of a small model: for a piece that waits, while another is decoded. */
+function prepare(
+  loaded: Loaded | null,
+  { piece, sampleRate, keyterms }: Extract<EngineOrder, { kind: "piece" }>,
+  samples: Int16Array,
+): void {
+  if (loaded?.kind !== "offline") return;
+  const { recognizer, pieces } = loaded;
+  try {
+    const stream = keyterms.length === 0 ? recognizer.createStream() : recognizer.createStream(keyterms.join("/"));
+    const floats = toFloats(samples);
+    stream.acceptWaveform({ samples: floats, sampleRate });
+    // The stream has its own copy.
+    freeBuffer(floats);
+    pieces.set(piece, { stream });
+  } catch (error) {
+    // Reported by its `decode`.
+    pieces.set(piece, { failure: error });
+  }
+}
+
+type Note = Extract<EngineOrder, { kind: "part" | "drop" | "discard" }>;
+
+function note(loaded: Loaded | null, order: Note): void {
+  if (order.kind === "discard" && loaded?.kind === "offline") loaded.pieces.delete(order.piece);
   if (order.kind === "part" && loaded?.kind === "speakers") loaded.parts.push(toFloats(order.samples));
   if (order.kind === "drop" && loaded?.kind === "online") loaded.streams.delete(order.stream);
 }
 
-type Operation = Exclude<EngineOrder, { kind: "load" | "part" | "drop" }>;
+type Operation = Exclude<EngineOrder, Note | { kind: "load" | "piece" }>;
 
-async function operate(loaded: Loaded | null, order: Operation, samples: Int16Array): Promise<EngineValue> {
-  if (loaded?.kind === "offline" && order.kind === "decode") return decode(loaded.recognizer, order, samples);
+async function operate(loaded: Loaded | null, order: Operation): Promise<EngineValue> {
+  if (loaded?.kind === "offline" && order.kind === "decode") return decode(loaded, order);
   if (loaded?.kind === "online" && order.kind !== "decode" && order.kind !== "diarize") return listen(loaded, order);
   if (loaded?.kind === "speakers" && order.kind === "diarize") return diarize(loaded, order.speakers);
   throw new Error(`${order.kind} is not possible with ${loaded?.kind ?? "no model"}`);
 }
 
 async function decode(
-  recognizer: OfflineRecognizer,
-  { sampleRate, keyterms }: Extract<EngineOrder, { kind: "decode" }>,
-  samples: Int16Array,
+  { recognizer, pieces }: Extract<Loaded, { kind: "offline" }>,
+  { piece }: Extract<EngineOrder, { kind: "decode" }>,
 ): Promise<EngineValue> {
-  const stream = keyterms.length === 0 ? recognizer.createStream() : recognizer.createStream(keyterms.join("/"));
-  const floats = toFloats(samples);
-  stream.acceptWaveform({ samples: floats, sampleRate });
-  // The stream has its own copy.
-  freeBuffer(floats);
-  return { kind: "recognised", results: [resultOf(await recognizer.decodeAsync(stream))] };
+  const prepared = pieces.get(piece);
+  pieces.delete(piece);
+  if (prepared === undefined) throw new Error("no such piece");
+  if ("failure" in prepared) throw prepared.failure;
+  return { kind: "recognised", results: [resultOf(await recognizer.decodeAsync(prepared.stream))] };
 }
 
 function listen(

@@ -26,18 +26,25 @@ export class EngineFailure extends Error {
   }
 }
 
-/** One operation, without its id, and with the samples that the child reads from the pipe. They must not change until it is over. */
-export type EngineCall = WithSamples<DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">>;
-type WithSamples<T> = T extends { readonly sampleCount: number }
-  ? Omit<T, "sampleCount"> & { readonly samples: Int16Array }
-  : T;
+/** One operation, without its id. */
+export type EngineCall = DistributiveOmit<Extract<EngineOrder, { readonly id: number }>, "id">;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** They must not change until they are sent. */
+export interface PieceSamples extends Omit<Extract<EngineOrder, { kind: "piece" }>, "kind" | "piece" | "sampleCount"> {
+  readonly samples: Int16Array;
+}
 
 export interface EngineProcess {
   /** Rejects with an `EngineFailure`. One call at a time. */
   call(order: EngineCall, terms: CallTerms): Promise<EngineValue>;
+  /**
+   * Sends a piece, also during a call, and returns its number. It must be decoded once or discarded. Throws an `EngineFailure`. `onSent` is called when all
+   * samples are in the pipe.
+   */
+  send(piece: PieceSamples, onSent?: () => void): number;
   /** Sends an order that has no answer. Resolves when it was handed over. */
-  tell(order: Extract<EngineOrder, { kind: "part" | "drop" }>): Promise<void>;
+  tell(order: Extract<EngineOrder, { kind: "part" | "drop" | "discard" }>): Promise<void>;
   isAlive(): boolean;
   isBusy(): boolean;
   residentBytes(): number;
@@ -51,8 +58,6 @@ export interface CallTerms {
   readonly silenceMs: number;
   /** The longest duration. */
   readonly limitMs: number;
-  /** Called when all samples of a `decode` are in the pipe. */
-  readonly onSent?: (() => void) | undefined;
 }
 
 const MAX_DETAIL_CHARACTERS = 500;
@@ -74,6 +79,7 @@ export function startEngine(): EngineProcess {
   let isOver = false;
   let residentBytes = 0;
   let nextId = 1;
+  let nextPiece = 1;
   let heardTicks = 0;
   let pending: { readonly id: number; readonly settle: PromiseWithResolvers<EngineValue> } | null = null;
 
@@ -107,7 +113,7 @@ export function startEngine(): EngineProcess {
     }
   });
 
-  async function call(order: EngineCall, { silenceMs, limitMs, onSent }: CallTerms): Promise<EngineValue> {
+  async function call(order: EngineCall, { silenceMs, limitMs }: CallTerms): Promise<EngineValue> {
     if (isOver) throw new EngineFailure("gone", "");
     if (pending !== null) throw new Error("the engine has one operation at a time");
     const id = nextId++;
@@ -124,11 +130,7 @@ export function startEngine(): EngineProcess {
     }, HEARTBEAT_MS);
     child.channel?.ref();
     try {
-      void send(
-        child,
-        order.kind === "decode" ? { ...withSamplesIn(samplesPipe, order, onSent), id } : { ...order, id },
-        end,
-      );
+      void send(child, { ...order, id }, end);
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -138,6 +140,13 @@ export function startEngine(): EngineProcess {
 
   return {
     call,
+    send: ({ samples, sampleRate, keyterms }, onSent) => {
+      if (isOver) throw new EngineFailure("gone", "");
+      const piece = nextPiece++;
+      samplesPipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength), () => onSent?.());
+      void send(child, { kind: "piece", piece, sampleCount: samples.length, sampleRate, keyterms }, end);
+      return piece;
+    },
     tell: async (order) => {
       if (isOver) throw new EngineFailure("gone", "");
       await send(child, order, end);
@@ -152,15 +161,6 @@ export function startEngine(): EngineProcess {
       await ended.promise;
     },
   };
-}
-
-function withSamplesIn(
-  pipe: Writable | null,
-  { samples, ...order }: Extract<EngineCall, { kind: "decode" }>,
-  onSent?: () => void,
-) {
-  pipe?.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength), () => onSent?.());
-  return { ...order, sampleCount: samples.length };
 }
 
 /** It never keeps this process alive. Null: the process could not be started. */

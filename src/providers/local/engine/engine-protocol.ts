@@ -1,17 +1,21 @@
 // The messages between this process and the child process that has one model loaded (`engine-process.ts`, `engine-main.ts`).
 import type { EngineConfig } from "./engine-config.ts";
 
-/** One operation at a time, except `part`, which has no answer. */
+/** One operation at a time. Orders without an `id` have no answer and are accepted during an operation, too. */
 export type EngineOrder =
   | { readonly kind: "load"; readonly id: number; readonly config: EngineConfig }
+  /** Prepares a piece for its `decode`. */
   | {
-      readonly kind: "decode";
-      readonly id: number;
+      readonly kind: "piece";
+      readonly piece: number;
       /** So many samples are in the pipe. */
       readonly sampleCount: number;
       readonly sampleRate: number;
       readonly keyterms: readonly string[];
     }
+  | { readonly kind: "decode"; readonly id: number; readonly piece: number }
+  /** The piece is not decoded. */
+  | { readonly kind: "discard"; readonly piece: number }
   /** A stream of live audio, for a streaming model. */
   | { readonly kind: "open"; readonly id: number; readonly stream: number }
   | {
@@ -67,7 +71,7 @@ export interface SpeakerTurn {
 export const HEARTBEAT_MS = 1_000;
 
 /**
- * The child's file descriptor from which it reads the samples of a `decode`. A message would copy them twice, into memory that only the garbage collector
+ * The child's file descriptor from which it reads the samples of a `piece`. A message would copy them twice, into memory that only the garbage collector
  * frees: a minute of audio made it collect the whole heap of the gateway after five requests, for 40 ms and more.
  */
 export const SAMPLES_FD = 4;
