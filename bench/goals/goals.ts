@@ -66,7 +66,11 @@ async function measureStep(order: {
     const result = await runStep({ step, run }, STEPS[step]?.limitSeconds ?? 0);
     return { ...common, seconds: secondsSince(startedMs), ...result };
   } catch (error) {
-    return { ...common, seconds: secondsSince(startedMs), fault: error instanceof Error ? error.message : String(error) };
+    return {
+      ...common,
+      seconds: secondsSince(startedMs),
+      fault: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 
