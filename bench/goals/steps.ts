@@ -45,7 +45,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
   chat: { limitSeconds: 420, measure: chat },
   transcription: { limitSeconds: 240, measure: transcription },
   realtime: { limitSeconds: 240, measure: realtime },
-  memory: { limitSeconds: 400, measure: memory },
+  memory: { limitSeconds: 600, measure: memory },
   "upload-memory": { limitSeconds: 240, measure: uploadMemory },
 };
 
