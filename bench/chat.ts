@@ -5,6 +5,7 @@ import {
   type Contender,
   type Engine,
   type Figures,
+  type Gateway,
   figuresOf,
   inTurns,
   measured,
@@ -45,42 +46,70 @@ interface Result {
   readonly rounds: readonly Round[];
 }
 
+interface ChatFigures extends Figures {
+  readonly mode: Mode;
+  readonly connections: number;
+  readonly name: string;
+  readonly kind: Contender["kind"];
+  /** Of the requests per second of the bare forwarder. */
+  readonly ratio: number;
+  readonly addedP50Ms: number;
+  readonly addedFirstMs: number;
+}
+
 export async function benchChat(options: ChatBench): Promise<Report> {
-  await using databases = options.engine === "postgres" ? await startDatabases() : null;
+  const { engine, processes } = options;
+  const gateways = [...new Set([1, processes])].map((count) => ({ engine, processes: count }));
+  const results = await compareChat({ ...options, gateways });
+  await using databases = engine === "postgres" ? await startDatabases() : null;
   await using standIn = await startChatStandIn();
-  const workload = chat(standIn.origin);
-  const results = await compareAll();
   const target = { providerUrl: standIn.origin, databaseUrl: (await databases?.create()) ?? null };
   const profile = await profiled(target, ({ origin }, seconds) =>
     chatting("plain", options.connections[0] ?? 32)(
-      { origin, path: workload.paths.gateway, headers: {}, kind: "gateway" },
+      { origin, path: chat(standIn.origin).paths.gateway, headers: {}, kind: "gateway" },
       seconds,
     ),
   );
   return report(options, results, profile);
+}
 
-  async function compareAll(): Promise<readonly Result[]> {
-    await using opened = new AsyncDisposableStack();
-    const contenders = [
-      ...(await openOthers(opened, workload, options.peer)),
-      ...(options.processes > 1 ? [await openGateway(opened, databases, workload, { ...options, processes: 1 })] : []),
-      await openGateway(opened, databases, workload, options),
-    ];
-    for (const contender of contenders) {
-      for (const mode of MODES) {
-        const warmUp = chatting(mode, options.connections[0] ?? 32);
-        await measured(contender, () => warmUp(contender, WARM_UP_SECONDS));
-      }
-    }
-    const results: Result[] = [];
+export async function compareChat(
+  options: Pick<ChatBench, "seconds" | "connections" | "peer"> & { readonly gateways: readonly Gateway[] },
+): Promise<readonly ChatFigures[]> {
+  const { seconds, gateways, peer } = options;
+  await using databases = gateways.some(({ engine }) => engine === "postgres") ? await startDatabases() : null;
+  await using standIn = await startChatStandIn();
+  await using opened = new AsyncDisposableStack();
+  const workload = chat(standIn.origin);
+  const contenders = [...(await openOthers(opened, workload, peer))];
+  for (const gateway of gateways) contenders.push(await openGateway(opened, databases, workload, gateway));
+  for (const contender of contenders) {
     for (const mode of MODES) {
-      for (const connections of options.connections) {
-        const compared = await inTurns(contenders, options.seconds, chatting(mode, connections));
-        results.push(...compared.map((each) => ({ mode, connections, ...each })));
-      }
+      const warmUp = chatting(mode, options.connections[0] ?? 32);
+      await measured(contender, () => warmUp(contender, WARM_UP_SECONDS));
     }
-    return results;
   }
+  const results: Result[] = [];
+  for (const mode of MODES) {
+    for (const connections of options.connections) {
+      const compared = await inTurns(contenders, seconds, chatting(mode, connections));
+      results.push(...compared.map((each) => ({ mode, connections, ...each })));
+    }
+  }
+  return results.map(({ mode, connections, contender: { name, kind }, rounds }) => {
+    const own = figuresOf(rounds);
+    const bare = results.find(
+      (each) => each.mode === mode && each.connections === connections && each.contender.kind === "bare",
+    );
+    return {
+      mode,
+      connections,
+      name,
+      kind,
+      ...own,
+      ...comparedWith(own, bare === undefined ? own : figuresOf(bare.rounds)),
+    };
+  });
 }
 
 /** What a latency leaves out. Default: nothing. */
@@ -108,15 +137,7 @@ export function chatting(mode: Mode, connections: number, leftOut: LeftOut = NOT
   };
 }
 
-function report(options: ChatBench, results: readonly Result[], profile: Profiled): Report {
-  const data = results.map(({ mode, connections, contender, rounds }) => {
-    const own = figuresOf(rounds);
-    const bare = results.find(
-      (each) => each.mode === mode && each.connections === connections && each.contender.kind === "bare",
-    );
-    const base = bare === undefined ? own : figuresOf(bare.rounds);
-    return { mode, connections, name: contender.name, kind: contender.kind, ...own, ...comparedWith(own, base) };
-  });
+function report(options: ChatBench, data: readonly ChatFigures[], profile: Profiled): Report {
   const gatewayRows = data.filter(({ kind }) => kind === "gateway");
   const met = gatewayRows.every(({ ratio }) => ratio >= TARGET_RATIO);
   return {

@@ -32,11 +32,17 @@ interface Measured extends Omit<Figures, "cpuMs" | "databaseCpuMs"> {
   readonly connections: number;
 }
 
-interface Added extends Measured {
+export interface AddedDelay extends Measured {
   readonly addedP50Ms: number;
   readonly addedP99Ms: number;
   /** Null: no goal for this contender or number of connections. */
   readonly goals: Goals | null;
+}
+
+export interface Frontier {
+  readonly name: string;
+  /** For each of `FRONTIER_P99_MS`. Null: p99 is above the limit with every number of connections. */
+  readonly perSecond: readonly (number | null)[];
 }
 
 interface Goals {
@@ -51,9 +57,9 @@ const ROUNDS = 6;
 const ROUND_WARM_UP_SECONDS = 0.4;
 /** With fewer, p99 would depend on one or two requests. */
 const MIN_REQUESTS = 1_500;
-const DIRECT = "the provider directly";
+export const DIRECT = "the provider directly";
 const FRONTIER_CONNECTIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const;
-const FRONTIER_P99_MS = [5, 10, 50, 100] as const;
+export const FRONTIER_P99_MS = [5, 10, 50, 100] as const;
 /** Added delay that is allowed: the bare forwarder's p50 and a fixed time, its p99 and a factor. */
 const ALLOWED: Readonly<Record<number, { readonly p50Ms: number; readonly p99Times: number }>> = {
   1: { p50Ms: 0.6, p99Times: 2 },
@@ -63,10 +69,8 @@ const ALLOWED: Readonly<Record<number, { readonly p50Ms: number; readonly p99Tim
 };
 
 export async function benchLatency({ seconds, connections, engines }: LatencyBench): Promise<Report> {
-  const delayed = addedDelays(await compare({ providerMs: PROVIDER_MS, seconds, connections, engines }));
-  const frontier = await compare({ providerMs: 0, seconds, connections: FRONTIER_CONNECTIONS, engines });
-  const names = [...new Set(frontier.map(({ name }) => name))];
-  const frontiers = names.map((name) => ({ name, perSecond: FRONTIER_P99_MS.map((limit) => mostBelow(limit, name)) }));
+  const delayed = await measureDelays({ seconds, connections, engines });
+  const { frontier, frontiers } = await measureFrontier({ seconds, engines });
   return {
     name: "latency",
     rows: delayed.map((row) => ({
@@ -90,8 +94,21 @@ export async function benchLatency({ seconds, connections, engines }: LatencyBen
     ],
     data: { seconds, connections, delayed, frontier, frontiers },
   };
+}
 
-  /** Null: p99 is above the limit with every number of connections. */
+export async function measureDelays(options: LatencyBench): Promise<readonly AddedDelay[]> {
+  return addedDelays(await compare({ providerMs: PROVIDER_MS, ...options }));
+}
+
+export async function measureFrontier(options: Omit<LatencyBench, "connections">) {
+  const frontier = await compare({ providerMs: 0, connections: FRONTIER_CONNECTIONS, ...options });
+  const names = [...new Set(frontier.map(({ name }) => name))];
+  const frontiers: readonly Frontier[] = names.map((name) => ({
+    name,
+    perSecond: FRONTIER_P99_MS.map((limit) => mostBelow(limit, name)),
+  }));
+  return { frontier, frontiers };
+
   function mostBelow(limitMs: number, of: string): number | null {
     const within = frontier.filter(({ name, p99Ms }) => name === of && p99Ms <= limitMs);
     return within.length === 0 ? null : Math.max(...within.map(({ perSecond }) => perSecond));
@@ -145,7 +162,7 @@ function measuredOf(
   return { name: contender.name, kind: contender.kind, connections, ...figures };
 }
 
-function addedDelays(results: readonly Measured[]): readonly Added[] {
+function addedDelays(results: readonly Measured[]): readonly AddedDelay[] {
   const of = (wanted: string, connections: number): Measured => {
     const found = results.find((each) => each.name === wanted && each.connections === connections);
     if (found === undefined) throw new Error(`There is no result of ${wanted}.`);
@@ -167,7 +184,7 @@ function addedDelays(results: readonly Measured[]): readonly Added[] {
   });
 }
 
-function verdictOf({ goals, addedP50Ms, addedP99Ms }: Added): string {
+function verdictOf({ goals, addedP50Ms, addedP99Ms }: AddedDelay): string {
   if (goals === null) return "";
   const missed = [...(addedP50Ms <= goals.p50Ms ? [] : ["p50"]), ...(addedP99Ms <= goals.p99Ms ? [] : ["p99"])];
   return missed.length === 0 ? "met" : `MISSED: ${missed.join(", ")}`;

@@ -1,6 +1,7 @@
 // `npm run bench [-- name …options]`: without a name, a table of all workloads and baselines; with a name, the detailed benchmark. Each run is bounded.
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
+import { benchGoals, STEP_NAMES } from "./goals/goals.ts";
 import { worthOfCores } from "./measure/cores.ts";
 import { benchDeliveries } from "./jobs/deliveries.ts";
 import { benchJobGrowth } from "./jobs/job-growth.ts";
@@ -21,7 +22,7 @@ import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./measure/sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-growth | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-growth | job-polls | job-uploads | realtime | request-log | latency | keyed-latency | local | goals] [options]
 
 no name        every workload on every storage next to every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
@@ -79,6 +80,10 @@ keyed-latency  keyed transcriptions on PostgreSQL 18 and on the oldest supported
 local          models on this machine, compared with the engine called directly: added latency, real-time factor, memory, cold start
   --rounds 60          of each model and length of audio
   --starts 7           of each model
+goals          every goal of speed and memory, three times, in about 50 minutes: Markdown tables, and a line of JSON for each step
+  --runs 3             the whole list, then again; 0: only the tables of what the file has
+  --only NAME,…        ${STEP_NAMES.join(", ")}
+  --out goals.jsonl    gets the lines; a step that is measured again replaces its earlier lines in the tables
 --json prints the result's JSON alone.`;
 
 const { values, positionals } = parseArgs({
@@ -107,6 +112,9 @@ const { values, positionals } = parseArgs({
     asks: { type: "string", default: "100" },
     rounds: { type: "string" },
     starts: { type: "string", default: "7" },
+    runs: { type: "string", default: "3" },
+    only: { type: "string" },
+    out: { type: "string", default: "goals.jsonl" },
     engine: { type: "string" },
     bin: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
@@ -194,6 +202,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Report | readonly Report[]>
     }),
   local: () =>
     benchLocal({ rounds: positive("rounds", values.rounds ?? "60"), starts: positive("starts", values.starts) }),
+  goals: () =>
+    benchGoals({
+      runs: values.runs === "0" ? 0 : positive("runs", values.runs),
+      only: values.only === undefined ? null : chosen(values.only, STEP_NAMES),
+      file: values.out,
+    }),
   "job-uploads": () =>
     benchJobUploads({
       sizeBytes: parseBytes(values.size ?? "500MiB"),
@@ -218,6 +232,13 @@ for (const name of names) {
 
 function list(name: string, text: string): readonly number[] {
   return text.split(",").map((each) => positive(name, each));
+}
+
+function chosen(text: string, names: readonly string[]): readonly string[] {
+  const unknown = text.split(",").find((each) => !names.includes(each));
+  if (unknown === undefined) return text.split(",");
+  console.error(`There is no ${unknown}. There are ${names.join(", ")}.`);
+  process.exit(2);
 }
 
 function positive(name: string, text: string): number {

@@ -18,7 +18,7 @@ const STAGGER_MS = 10;
 const PRECISION = 0.13;
 const MOST_STREAMS = 6_400;
 
-interface Step {
+export interface StreamFigures {
   readonly streams: number;
   /** That were refused or broke off. */
   readonly failed: number;
@@ -32,9 +32,9 @@ interface Step {
 
 export async function benchRealtimeLimit({ from, seconds }: RealtimeLimit): Promise<Report> {
   await using sides = await openSides();
-  const steps: Step[] = [];
+  const steps: StreamFigures[] = [];
   const isWithin = async (streams: number): Promise<boolean> => {
-    const measured = await step(sides, streams, seconds);
+    const measured = await measureStreams(sides, streams, seconds);
     steps.push(measured);
     return measured.failed === 0 && measured.p95Ms <= LIMIT_MS;
   };
@@ -69,7 +69,8 @@ export async function benchRealtimeLimit({ from, seconds }: RealtimeLimit): Prom
   };
 }
 
-async function step(sides: Sides, streams: number, seconds: number): Promise<Step> {
+/** `seconds`: in which all streams are open. */
+export async function measureStreams(sides: Sides, streams: number, seconds: number): Promise<StreamFigures> {
   const openingMs = streams * STAGGER_MS;
   const lastMs = openingMs + seconds * 1000;
   const started = Promise.allSettled(speakPairs(sides, { streams, seconds: lastMs / 1000, staggerMs: STAGGER_MS }));

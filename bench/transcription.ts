@@ -3,6 +3,7 @@
 import {
   type Contender,
   type Engine,
+  type Figures,
   type Gateway,
   figuresOf,
   inTurns,
@@ -35,20 +36,16 @@ const TARGET_RATIO = 0.5;
 
 export async function benchTranscription(options: TranscriptionBench): Promise<Report> {
   const { engine, connections, sizeBytes, seconds } = options;
+  const data = await compareTranscription({ ...options, gateways: [options] });
   await using databases = engine === "postgres" ? await startDatabases() : null;
   await using standIn = await startStandIn();
-  const workload = transcription(standIn.origin);
-  const load = uploading(sizeBytes, connections);
-  const results = await compare();
   const target = { providerUrl: standIn.origin, databaseUrl: (await databases?.create()) ?? null };
   const profile = await profiled(target, ({ origin }, seconds) =>
-    load({ origin, path: workload.paths.gateway, headers: {} }, seconds),
+    uploading(sizeBytes, connections)(
+      { origin, path: transcription(standIn.origin).paths.gateway, headers: {} },
+      seconds,
+    ),
   );
-  const figures = results.map(({ contender, rounds }) => ({ name: contender.name, ...figuresOf(rounds) }));
-  const data = figures.map((each) => ({
-    ...each,
-    ratio: round(each.perSecond / (figures[0]?.perSecond ?? Number.NaN), 3),
-  }));
   const ratio = data.at(-1)?.ratio ?? Number.NaN;
   return {
     name: "transcription",
@@ -70,17 +67,33 @@ export async function benchTranscription(options: TranscriptionBench): Promise<R
     ],
     data: { ...options, seed: SEED, ratio, results: data, profile },
   };
+}
 
-  async function compare() {
-    await using opened = new AsyncDisposableStack();
-    const gateway: Gateway = options;
-    const contenders = [
-      ...(await openOthers(opened, workload)),
-      await openGateway(opened, databases, workload, gateway),
-    ];
-    for (const contender of contenders) await measured(contender, () => load(contender, WARM_UP_SECONDS));
-    return await inTurns(contenders, seconds, load);
-  }
+interface TranscriptionFigures extends Figures {
+  readonly name: string;
+  readonly kind: Contender["kind"];
+  readonly ratio: number;
+}
+
+export async function compareTranscription(
+  options: Pick<TranscriptionBench, "sizeBytes" | "seconds" | "connections"> & {
+    readonly gateways: readonly Gateway[];
+  },
+): Promise<readonly TranscriptionFigures[]> {
+  const { sizeBytes, seconds, connections, gateways } = options;
+  await using databases = gateways.some(({ engine }) => engine === "postgres") ? await startDatabases() : null;
+  await using standIn = await startStandIn();
+  await using opened = new AsyncDisposableStack();
+  const workload = transcription(standIn.origin);
+  const contenders = [...(await openOthers(opened, workload))];
+  for (const gateway of gateways) contenders.push(await openGateway(opened, databases, workload, gateway));
+  const load = uploading(sizeBytes, connections);
+  for (const contender of contenders) await measured(contender, () => load(contender, WARM_UP_SECONDS));
+  const figures = (await inTurns(contenders, seconds, load)).map(({ contender: { name, kind }, rounds }) => {
+    return { name, kind, ...figuresOf(rounds) };
+  });
+  const bare = figures[0]?.perSecond ?? Number.NaN;
+  return figures.map((each) => ({ ...each, ratio: round(each.perSecond / bare, 3) }));
 }
 
 export function uploading(sizeBytes: number, connections: number, maxRequests = MOST_REQUESTS) {

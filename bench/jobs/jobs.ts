@@ -1,7 +1,10 @@
 // Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, and throughput. One
 // process serves and works, as with `npm start`.
 import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
+import { cpuMsOf } from "../cost.ts";
 import type { Running } from "../measure/child-process.ts";
+import { readTree } from "../memory/process-memory.ts";
+import type { Engine } from "../upstream/contenders.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
 import { KEY, runLoad, startPatchbay, startStandIn } from "../measure/processes.ts";
 import { quantile, type Report, round } from "../measure/report.ts";
@@ -20,20 +23,23 @@ const AUDIO_BYTES = 64_044;
 const LONGEST_SECONDS = 600;
 const WARM_UP_JOBS = 50;
 
-interface Figures {
-  readonly engine: string;
+export interface JobFigures {
+  readonly engine: Engine;
   readonly submitted: number;
   readonly submitP50Ms: number;
   readonly submitP99Ms: number;
   readonly finishedPerSecond: number;
+  /** Of the burst, for each job, polls and sweeps included. */
+  readonly gatewayCpuMs: number;
+  readonly databaseCpuMs: number;
   readonly pickUpP50Ms: number;
   readonly pickUpP95Ms: number;
   readonly loneSubmitP50Ms: number;
 }
 
 export async function benchJobs(options: JobsBench): Promise<Report> {
-  const figures: Figures[] = [];
-  for (const engine of ENGINES) figures.push(await measure(engine, options));
+  const figures: JobFigures[] = [];
+  for (const engine of ENGINES) figures.push(await measureJobs(engine, options));
   return {
     name: "jobs",
     rows: figures.map((each) => ({
@@ -41,6 +47,8 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
       "submit p50 ms": each.submitP50Ms,
       "submit p99 ms": each.submitP99Ms,
       "finished/s": each.finishedPerSecond,
+      "gateway CPU ms/job": each.gatewayCpuMs,
+      "PostgreSQL CPU ms/job": each.databaseCpuMs,
       "pick-up p50 ms": each.pickUpP50Ms,
       "pick-up p95 ms": each.pickUpP95Ms,
       "lone submit p50 ms": each.loneSubmitP50Ms,
@@ -53,20 +61,24 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
   };
 }
 
-async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Promise<Figures> {
+export async function measureJobs(engine: Engine, options: JobsBench): Promise<JobFigures> {
   const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept" }) : null;
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null });
     await burst(gateway, WARM_UP_JOBS, options.connections);
     const single = await alone(gateway, options.singles);
+    const before = cpuOf(gateway.pid, postgres?.pid ?? null);
     const { submitMs, seconds } = await burst(gateway, options.jobs, options.connections);
+    const after = cpuOf(gateway.pid, postgres?.pid ?? null);
     return {
       engine,
       submitted: submitMs.length,
       submitP50Ms: round(quantile(submitMs, 0.5), 1),
       submitP99Ms: round(quantile(submitMs, 0.99), 1),
       finishedPerSecond: round(submitMs.length / seconds, 1),
+      gatewayCpuMs: round((after.gatewayMs - before.gatewayMs) / submitMs.length, 2),
+      databaseCpuMs: round((after.databaseMs - before.databaseMs) / submitMs.length, 2),
       pickUpP50Ms: round(quantile(single.pickUpMs, 0.5), 0),
       pickUpP95Ms: round(quantile(single.pickUpMs, 0.95), 0),
       loneSubmitP50Ms: round(quantile(single.submitMs, 0.5), 1),
@@ -74,6 +86,16 @@ async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Pr
   } finally {
     await postgres?.stop();
   }
+}
+
+/** `serverPid`: of an external server. Null: the gateway's own, which is one of its child processes. */
+function cpuOf(gatewayPid: number, serverPid: number | null) {
+  const allMs = cpuMsOf(gatewayPid);
+  if (serverPid !== null) return { gatewayMs: allMs, databaseMs: cpuMsOf(serverPid) };
+  // The first is the parent of the others.
+  const own = readTree(gatewayPid).find(({ kind }) => kind === "PostgreSQL");
+  const databaseMs = own === undefined ? 0 : cpuMsOf(own.pid);
+  return { gatewayMs: allMs - databaseMs, databaseMs };
 }
 
 export async function burst({ origin }: Running, jobs: number, connections: number) {

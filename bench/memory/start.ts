@@ -10,6 +10,7 @@ import { startPostgresServer } from "../../test/harness/postgres/postgres-server
 import { end } from "../../test/harness/programs.ts";
 import { ended, tooLate } from "../measure/child-process.ts";
 import { type Report, round } from "../measure/report.ts";
+import type { Engine } from "../upstream/contenders.ts";
 import { createMemoryReader, type MemoryReader, type Reading } from "./memory-reader.ts";
 import type { ProcessKind } from "./process-memory.ts";
 
@@ -19,10 +20,10 @@ const SETTLE_MS = 2_000;
 const IDLE_READINGS = 10;
 const READ_AGAIN_MS = 1_000;
 /** The goals of the installation's own processes, npm not included. */
-const GOAL_MEBIBYTES = { firstStart: 400, idleEmbedded: 260, idleServer: 180 };
+export const GOAL_MEBIBYTES = { firstStart: 400, idleEmbedded: 260, idleServer: 180 };
 const ROOT = join(import.meta.dirname, "../..");
 
-interface Started {
+export interface Started {
   /** The reading with the greatest sum. */
   readonly peak: Reading;
   readonly peakRssBytes: number;
@@ -36,8 +37,8 @@ export async function benchStartMemory({ idleSeconds }: { readonly idleSeconds: 
   const server = await measureOnServer(idleSeconds, NPM_START);
   const installed = existsSync(join(ROOT, "dist/src/main.js"))
     ? {
-        embedded: await measureStart({ idleSeconds, databaseUrl: null, command: INSTALLED }),
-        server: await measureOnServer(idleSeconds, INSTALLED),
+        embedded: await measureInstalled("embedded", idleSeconds),
+        server: await measureInstalled("postgres", idleSeconds),
       }
     : null;
   const { firstStart, idleEmbedded, idleServer } = GOAL_MEBIBYTES;
@@ -71,6 +72,12 @@ export async function benchStartMemory({ idleSeconds }: { readonly idleSeconds: 
       installed: installed === null ? null : { embedded: dataOf(installed.embedded), server: dataOf(installed.server) },
     },
   };
+}
+
+/** The package as `npm run build` made it. */
+export function measureInstalled(engine: Engine, idleSeconds: number): Promise<Started> {
+  if (engine === "postgres") return measureOnServer(idleSeconds, INSTALLED);
+  return measureStart({ idleSeconds, databaseUrl: null, command: INSTALLED });
 }
 
 async function measureOnServer(idleSeconds: number, command: Command): Promise<Started> {
@@ -201,7 +208,7 @@ function rowOf(what: string, { kinds, own }: Reading, rssBytes: number, goal: nu
   };
 }
 
-function dataOf({ peak, peakRssBytes, readings, longestGapMs, idle }: Started): object {
+export function dataOf({ peak, peakRssBytes, readings, longestGapMs, idle }: Started): object {
   return { peak: plain(peak), peakRssBytes, readings, longestGapMs: round(longestGapMs, 0), idle: plain(idle) };
 }
 
@@ -209,6 +216,6 @@ function plain({ kinds, own }: Reading): object {
   return { own, ...Object.fromEntries(kinds) };
 }
 
-function inMebibytes(bytes: number): number {
+export function inMebibytes(bytes: number): number {
   return round(bytes / 1_048_576, 0);
 }

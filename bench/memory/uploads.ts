@@ -10,10 +10,7 @@ const SAMPLE_MS = 50;
 const LIMIT_BYTES = 512 * 1_048_576;
 const LONGEST_SECONDS = 600;
 
-export async function benchUploadMemory(options: {
-  readonly sizeBytes: number;
-  readonly uploads: number;
-}): Promise<Report> {
+export async function benchUploadMemory(options: { readonly sizeBytes: number; readonly uploads: number }) {
   const { sizeBytes, uploads } = options;
   const postgres = await startPostgresServer({ commits: "kept" });
   try {
@@ -68,7 +65,7 @@ export async function benchUploadMemory(options: {
         p99Ms: round(quantile(result.latenciesMs, 0.99), 0),
         holds,
       },
-    };
+    } satisfies Report;
   } finally {
     await postgres.stop();
   }

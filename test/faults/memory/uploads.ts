@@ -8,13 +8,7 @@ const UPLOAD_BYTES = 25 * 1_048_576;
 export async function runUploads({ n }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   const { data } = await benchUploadMemory({ sizeBytes: UPLOAD_BYTES, uploads: n });
-  const { statuses, idleBytes, peakBytes, grownBytes, holds } = data as {
-    readonly statuses: Readonly<Record<string, number>>;
-    readonly idleBytes: number;
-    readonly peakBytes: number;
-    readonly grownBytes: number;
-    readonly holds: boolean;
-  };
+  const { statuses, idleBytes, peakBytes, grownBytes, holds } = data;
   const statusText = JSON.stringify(statuses);
   return {
     engine: "postgres",
