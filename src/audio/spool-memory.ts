@@ -11,8 +11,10 @@ const SMALL_BYTES = 65_536;
 const BLOCK_BYTES = [SMALL_BYTES, ...[1, 2, 4].map((count) => count * MEBIBYTE + HEADER_BYTES)] as const;
 /** Larger blocks take half of the shared memory at most, so that a few long recordings do not send all short ones to files. */
 const LARGE_BYTES = MEBIBYTE + HEADER_BYTES;
-/** A chunk on its way to a socket passes three loops, each of which creates garbage, so chunks are large. */
-const READ_BYTES = 262_144;
+/** A piece on its way to a socket passes three loops, each of which creates garbage, so pieces are large. */
+const PIECE_BYTES = 262_144;
+/** The last piece may be longer by so much: a few bytes at the end would take a write of their own. */
+const PIECE_REST_BYTES = 65_536;
 
 /** Of one upload. */
 export const LARGEST_BLOCK_BYTES = 4 * MEBIBYTE + HEADER_BYTES;
@@ -22,6 +24,8 @@ export interface BlockPool {
   take(sizeBytes: number): Buffer | null;
   /** Returns a block, which the caller must not read any more. */
   give(block: Buffer): void;
+  /** Ends the use of a block that somebody may still read: no other upload gets it, and the garbage collector frees it. */
+  abandon(block: Buffer): void;
 }
 
 /** Idle blocks count to the shared memory, too: those of other sizes are freed when a new one is allocated. */
@@ -64,6 +68,7 @@ export function createBlockPool(options: { readonly largestBytes: number; readon
       idle.get(block.length)?.push(block);
       idleBytes += block.length;
     },
+    abandon: (block) => count(block.length, -1),
   };
 }
 
@@ -74,7 +79,10 @@ export interface SpoolMemory {
   bytes(): Buffer;
   /** Memory that is taken from the pool. */
   readonly blockBytes: number;
-  /** Copies, for readers that may still hold one after `letGo`: a socket sends its data when it can. Fails if bytes are missing after `letGo`. */
+  /**
+   * Copies that the reader may keep, or in passing the block itself: a block that is being read at `letGo`, for example by a socket that is still sending, is
+   * abandoned. Fails if bytes are missing after `letGo`.
+   */
   readonly read: OpenBytes;
   letGo(): void;
 }
@@ -84,6 +92,8 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
   let block: Buffer | null = null;
   let usedBytes = 0;
   let isGone = false;
+  /** Pieces of the block that readers have not returned. */
+  let lentPieces = 0;
 
   const bytes = (): Buffer => block?.subarray(0, usedBytes) ?? Buffer.alloc(0);
 
@@ -117,20 +127,39 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
     },
     async *read(pieces) {
       requireBlock();
-      let copy: Buffer | null = null;
-      for (let offset = 0, end = usedBytes; offset < end; offset += READ_BYTES) {
+      for (let offset = 0, end = usedBytes; offset < end; ) {
         requireBlock();
-        const piece = bytes().subarray(offset, offset + READ_BYTES);
-        if (copy === null || pieces !== "passing") copy = Buffer.allocUnsafeSlow(piece.length);
-        copy.set(piece);
-        yield copy.subarray(0, piece.length);
+        const piece = bytes().subarray(offset, endOfPiece(offset, end));
+        offset += piece.length;
+        if (pieces !== "passing") {
+          yield copyOf(piece);
+          continue;
+        }
+        lentPieces += 1;
+        try {
+          yield piece;
+        } finally {
+          lentPieces -= 1;
+        }
       }
     },
     letGo() {
-      if (block !== null) pool.give(block);
+      if (block !== null && lentPieces === 0) pool.give(block);
+      else if (block !== null) pool.abandon(block);
       block = null;
       usedBytes = 0;
       isGone = true;
     },
   };
+}
+
+function endOfPiece(offset: number, end: number): number {
+  return end - offset <= PIECE_BYTES + PIECE_REST_BYTES ? end : offset + PIECE_BYTES;
+}
+
+/** With memory of its own, which a reader may transfer. */
+function copyOf(piece: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(piece.length);
+  copy.set(piece);
+  return copy;
 }

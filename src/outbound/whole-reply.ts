@@ -19,6 +19,8 @@ export interface OutboundReply {
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body, or the beginning of a large one. */
   readonly text: string;
+  /** It was measured while it arrived and has few values and little depth. */
+  readonly isLight?: boolean;
   /** A body that is too large to parse on the event loop. */
   readonly large?: { readonly blocks: readonly Uint8Array<ArrayBuffer>[]; readonly sizeBytes: number };
   /** The reply's lease of the memory budget, which the reader releases. Null: it is not counted. */
@@ -157,7 +159,7 @@ export class WholeReply implements ReplyReader {
     // An error reply is truncated before it grows.
     const reply: OutboundReply =
       lease === null || isLight || status >= 400
-        ? { status, headers, lease, text: bytes.text() }
+        ? { status, headers, lease, text: bytes.text(), isLight: isLight && lease !== null && status < 400 }
         : {
             status,
             headers,

@@ -127,6 +127,7 @@ test("measuring.spool-memory: an upload takes the block of its declared size whe
       return block;
     },
     give: (block) => whole.give(block),
+    abandon: (block) => whole.abandon(block),
   };
   const memory = createSpoolMemory(pool, 2 * MEBIBYTE);
   assert(memory.add(Buffer.alloc(10, 1)));
@@ -152,3 +153,37 @@ test("measuring.spool-isolation: a reader that is not done when the upload is le
   other.letGo();
   assert.equal((await complete.next()).done, true, "it has all bytes");
 });
+
+test("measuring.spool-isolation: a piece that is read in passing is the block itself, which no other upload gets while a reader has it", async () => {
+  const pool = createBlockPool({ largestBytes: 2 * SMALL, sharedBytes: 2 * SMALL });
+  const first = createSpoolMemory(pool);
+  assert(first.add(Buffer.alloc(100_000, "a")));
+  const reader = first.read("passing")[Symbol.asyncIterator]();
+  const { value } = await reader.next();
+  assert(value instanceof Uint8Array);
+  assert.equal(value.buffer, first.bytes().buffer);
+  first.letGo();
+  const second = createSpoolMemory(pool);
+  assert(second.add(Buffer.alloc(100_000, "b")), "the abandoned block no longer counts");
+  assert(Buffer.from(value).equals(Buffer.alloc(100_000, "a")));
+  assert.equal((await reader.next()).done, true, "it has all bytes");
+  second.letGo();
+  assert.equal(takenOf(pool, 2 * SMALL), 0);
+});
+
+for (const [how, leave] of [
+  ["has read everything", async (reader) => void (await reader.next())],
+  ["stops early", async (reader) => void (await reader.return?.())],
+] as readonly [string, (reader: AsyncIterator<Uint8Array>) => Promise<void>][]) {
+  test(`measuring.spool-memory: a block is reused when its reader ${how}`, async () => {
+    const pool = createBlockPool({ largestBytes: 2 * SMALL, sharedBytes: 2 * SMALL });
+    const memory = createSpoolMemory(pool);
+    assert(memory.add(Buffer.alloc(100_000, "a")));
+    const { buffer } = memory.bytes();
+    const reader = memory.read("passing")[Symbol.asyncIterator]();
+    await reader.next();
+    await leave(reader);
+    memory.letGo();
+    assert.equal(pool.take(100_000)?.buffer, buffer);
+  });
+}

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { mock, type TestContext, test } from "node:test";
 import { OutboundError } from "../../src/outbound/dial.ts";
+import { createReplyMemory } from "../../src/outbound/reply-memory.ts";
 import { StreamReply, type StreamTimes } from "../../src/outbound/stream-reply.ts";
 import { WholeReply } from "../../src/outbound/whole-reply.ts";
 import type { WireRequest } from "../../src/outbound/wire-call.ts";
@@ -341,6 +342,27 @@ test("providers.reply-whole: a reply that has ended stays as it is, whatever the
   context.client.fail(new Error("gone"));
   const { status, text } = await soon(replying);
   assert.deepEqual([status, text], [200, "whole"]);
+});
+
+test("providers.bounded-work: a reply counts as light only if its values were counted while it arrived", async (t) => {
+  const admission = { memory: createReplyMemory({ totalBytes: 1_048_576 }), owner: "acme", maxValues: 1_000_000 };
+  for (const [more, status, text, isLight] of [
+    [{ admission }, 200, "[1]", true],
+    [{ admission }, 400, "[1]", false],
+    [{}, 200, "[1]", false],
+    [{ admission }, 200, `[${"1,".repeat(20_000)}1]`, undefined],
+  ] as const) {
+    const context = setUp(t, more);
+    const replying = whole(context);
+    context.client.start();
+    context.client.head(status);
+    context.client.data(text);
+    context.client.end();
+    const reply = await soon(replying);
+    assert.equal(reply.isLight, isLight);
+    reply.lease?.[Symbol.dispose]();
+    mock.timers.reset();
+  }
 });
 
 test("providers.reply-whole: headers that came more than once are joined into one text", async (t) => {

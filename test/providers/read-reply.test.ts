@@ -95,3 +95,12 @@ test("providers.request-id: a request id is kept if it is one visible word of at
     assert.equal(requestIdOf({ "x-request-id": wrong }, "x-request-id"), null);
   }
 });
+
+test("providers.bounded-work: values that were counted while a reply arrived are not counted again, and those of others are", () => {
+  const reply = { status: 200, headers: {}, text: `{"a":[${"1,".repeat(30_000)}1]}` };
+  assert.throws(
+    () => readJsonReply(reply, null),
+    (error: unknown) => error instanceof ProviderError && error.reason === "too_many_values",
+  );
+  assert.notEqual(readJsonReply({ ...reply, isLight: true }, null).body, undefined);
+});

@@ -241,9 +241,13 @@ export function refuseHeavy(text: string): void {
 }
 
 /** Undefined: not JSON, or too many values. */
-export function parsedReply({ text, parsed }: Pick<WireReply, "text" | "parsed">): unknown {
+export function parsedReply({
+  text,
+  parsed,
+  isLight = false,
+}: Pick<WireReply, "text" | "parsed" | "isLight">): unknown {
   if (parsed !== undefined) return parsed.body;
-  if (measureJson(text, MAX_LIGHT_VALUES) !== "light") return undefined;
+  if (!isLight && measureJson(text, MAX_LIGHT_VALUES) !== "light") return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

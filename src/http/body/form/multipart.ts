@@ -1,5 +1,6 @@
 // Parses multipart/form-data as it streams in (RFC 7578, RFC 2046), strictly: what common parsers accept (folded or missing headers, unlimited parts,
 // truncated bodies) is refused [request-body.form-strict] [request-body.form-bounds].
+import { findDelimiter } from "./find-delimiter.ts";
 import { type PartHeaders, parsePartHeaders } from "./part-headers.ts";
 
 export interface PartReceiver {
@@ -58,7 +59,7 @@ export function createMultipartReader(
     switch (state) {
       case "preamble":
       case "content": {
-        const delimiterIndex = buffer.indexOf(delimiter);
+        const delimiterIndex = findDelimiter(buffer, delimiter);
         if (delimiterIndex === 0) {
           const wait = receiver?.end();
           receiver = null;
