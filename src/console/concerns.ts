@@ -11,6 +11,7 @@ import { element, table } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
 import { outlookView, PERIOD_WORDS, spentBudget, spentText, stateOf, stateView } from "./budget-view.ts";
 import { type Delivery, endText, outcomeText } from "./delivery-attempts.ts";
+import type { Names } from "./names.ts";
 import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 import { link, mark, orNone, part, timeView } from "./words.ts";
@@ -100,10 +101,10 @@ export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionVie
 }
 
 /** Circuits as the answering process sees them; each process has its own. */
-export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth): Concern {
+export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth, owners: Names): Concern {
   const resting = circuits.filter(({ state }) => state !== "closed");
   if (resting.length === 0 && pauses.length === 0) return "All providers are available.";
-  const ownerView = (owner: string | null): Node | string => (owner === null ? "shared" : element("code", {}, owner));
+  const ownerView = (owner: string | null): string => (owner === null ? "shared" : owners.of(owner));
   const rows = [
     ...pauses.map((pause) => [
       `${pause.connection}: ${pause.model ?? "all models"}`,

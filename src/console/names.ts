@@ -43,6 +43,15 @@ export async function namesAt(
   };
 }
 
+/** Names of the workspaces that own these accounts, read only if there is one. */
+export async function ownersOf(
+  visit: Visit,
+  accounts: readonly { readonly workspace_id: string | null }[],
+): Promise<Names> {
+  const hasOwner = accounts.some(({ workspace_id: owner }) => owner !== null);
+  return hasOwner ? namesAt(visit, "/workspaces") : NO_NAMES;
+}
+
 /** A select box if all names are known, else a text field for the id. */
 export function namedFilter(name: string, label: string, { choices }: Names): Filter {
   return choices === null

@@ -1,4 +1,4 @@
-// The overview after sign-in: setup steps, alerts, and usage. At most nine calls in parallel.
+// The overview after sign-in: setup steps, alerts, and usage. At most nine calls in parallel, then the names of workspaces if needed.
 import type { AppView } from "../contract/admin/apps.ts";
 import type { ConnectionView } from "../contract/admin/connections.ts";
 import type { ListedJobView } from "../contract/admin/job-list.ts";
@@ -26,6 +26,7 @@ import {
 import type { Delivery } from "./delivery-attempts.ts";
 import { platformSteps, workspaceSteps } from "./first-steps.ts";
 import { overviewFigures } from "./overview-figures.ts";
+import { NO_NAMES, ownersOf } from "./names.ts";
 import { failureLine, tried } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 import { part } from "./words.ts";
@@ -55,6 +56,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
     tried<Page<ProviderDeletionView>>(visit, KEPT),
     tried<Page<RetirementView>>(visit, RETIREMENTS),
   ]);
+  const owners = health.ok ? await ownersOf(visit, [...health.data.circuits, ...health.data.pauses]) : NO_NAMES;
   return [
     ...firstPlatformSteps(visit, connections, routes, usage),
     ...concernsView([
@@ -62,7 +64,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
       concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
       concern("Model retirements", retirements, (page) => nextRetirements(visit, page)),
-      concern("Provider health", health, (report) => restingModels(visit, report)),
+      concern("Provider health", health, (report) => restingModels(visit, report, owners)),
       concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
     figuresPart(visit, usage),

@@ -13,6 +13,7 @@ interface Context {
   readonly after: (hook: Hook) => void;
   readonly skip: () => void;
   readonly diagnostic: () => void;
+  readonly mock: typeof mock;
 }
 
 export interface Collected {
@@ -104,6 +105,7 @@ export async function runTest(
     after: (hook) => void afterwards.push(hook),
     skip: () => undefined,
     diagnostic: () => undefined,
+    mock,
   };
   let isFailed = true;
   try {

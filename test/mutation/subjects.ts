@@ -30,6 +30,28 @@ const LEASES = [
   "test/metering/soft-limits.test.ts",
   "test/metering/lease-reclaimer.test.ts",
 ];
+const LEDGER = [
+  "test/metering/ledger.test.ts",
+  "test/metering/leases.test.ts",
+  "test/metering/soft-limits.test.ts",
+  "test/metering/settlement-plan.test.ts",
+];
+const JOBS = [
+  "test/jobs/states.test.ts",
+  "test/jobs/batches.test.ts",
+  "test/jobs/one-go.test.ts",
+  "test/jobs/local-start.test.ts",
+  "test/jobs/cancel.test.ts",
+  "test/jobs/paused.test.ts",
+  "test/jobs/purge.test.ts",
+  "test/jobs/batch-races.test.ts",
+  "test/jobs/half-open.test.ts",
+  "test/jobs/record-remote-run.test.ts",
+  "test/jobs/retry-after-reclaim.test.ts",
+  "test/jobs/wait.test.ts",
+  "test/jobs/stored-result.test.ts",
+  "test/jobs/time.test.ts",
+];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
 /** The code behind R1, R2 and R8 (docs/reference/guarantees.md): at least 90 % of its mutants must be killed. `leases` is none of them, and has not reached that. */
@@ -79,6 +101,27 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     file: `src/metering/${name}.ts`,
     tests: LEASES,
   })),
+  ledger: [
+    ...["ledger", "ledger-batch", "reserve-batch", "settle-batch", "settle-leased", "settle-queue", "budget"].map(
+      (name) => ({ file: `src/metering/${name}.ts`, tests: LEDGER }),
+    ),
+    ...["attempts", "budget-windows", "lock-budget-windows", "leased-attempts"].map((name) => ({
+      file: `src/metering/store/${name}.ts`,
+      tests: LEDGER,
+      besides: ["sql" as const],
+    })),
+  ],
+  jobs: [
+    ...["claimed-jobs", "end-jobs", "job-sweep", "jobs"].map((name) => ({
+      file: `src/jobs/store/${name}.ts`,
+      tests: JOBS,
+      besides: ["sql" as const],
+    })),
+    ...["end-batch", "leases", "submit-batch", "local-starts"].map((name) => ({
+      file: `src/jobs/${name}.ts`,
+      tests: JOBS,
+    })),
+  ],
   signatures: [
     { file: "src/webhooks/sign.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },
     { file: "src/webhooks/verify.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },
