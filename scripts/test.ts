@@ -26,8 +26,8 @@ const HUMAN_SPEECH = "test/http/transcription/human-speech.test.ts";
 /** Names the folder from which scripts/test-worker.ts takes its files. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 const ENGINES = ["postgres", "postgres-oldest"] as const;
-/** For the two cores of CI: a third process uses the time in which two wait for a browser, a clock or the server. */
-const PROCESSES = 3;
+/** For the two cores of CI: each process waits half of its time for a browser, a clock or the server. */
+const PROCESSES = 4;
 /** For the core next to a run of all tests: it ends before them, and loads the modules once. */
 const PROCESSES_ALONGSIDE = 1;
 type Engine = (typeof ENGINES)[number];
