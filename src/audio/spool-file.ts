@@ -1,5 +1,6 @@
 // The file of an upload that is too large for memory: written in the background, and read once per sending.
 import { type FileHandle, open, rm } from "node:fs/promises";
+import type { ReadingMode } from "../lib/open-bytes.ts";
 import { diskFullError } from "./disk-full-error.ts";
 
 /** For each of 200 concurrent uploads: twice these sizes took 100 MiB more (docs/decisions/0006-memory-of-uploads.md). */
@@ -86,12 +87,12 @@ function writeError(cause: unknown): Error {
   return diskFullError(cause) ?? new Error("the spool file could not be written", { cause });
 }
 
-export async function* readSpoolFile(path: string, pieces?: "passing"): AsyncGenerator<Uint8Array> {
+export async function* readSpoolFile(path: string, mode?: ReadingMode): AsyncGenerator<Uint8Array> {
   const handle = await open(path, "r");
   try {
     let block: Buffer | null = null;
     for (;;) {
-      if (block === null || pieces !== "passing") block = Buffer.allocUnsafeSlow(READ_BYTES);
+      if (block === null || mode === undefined) block = Buffer.allocUnsafeSlow(READ_BYTES);
       const { bytesRead } = await handle.read(block, 0, READ_BYTES);
       if (bytesRead === 0) return;
       yield block.subarray(0, bytesRead);

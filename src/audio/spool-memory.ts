@@ -125,13 +125,13 @@ export function createSpoolMemory(pool: BlockPool, leastBytes = 0): SpoolMemory 
     get blockBytes() {
       return block?.length ?? 0;
     },
-    async *read(pieces) {
+    async *read(mode) {
       requireBlock();
       for (let offset = 0, end = usedBytes; offset < end; ) {
         requireBlock();
-        const piece = bytes().subarray(offset, endOfPiece(offset, end));
+        const piece = bytes().subarray(offset, mode === "whole" ? end : endOfPiece(offset, end));
         offset += piece.length;
-        if (pieces !== "passing") {
+        if (mode === undefined) {
           yield copyOf(piece);
           continue;
         }

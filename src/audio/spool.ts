@@ -215,9 +215,9 @@ function beginWriting(options: WriterOptions): SpoolWriter {
           return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
         },
         source,
-        open(pieces) {
+        open(mode) {
           requireBytes();
-          return source.kind === "file" ? readSpoolFile(source.path, pieces) : memory.read(pieces);
+          return source.kind === "file" ? readSpoolFile(source.path, mode) : memory.read(mode);
         },
         keep,
         dispose: release,

@@ -62,6 +62,19 @@ test("measuring.spool-exact: read in passing, the pieces are the same and are in
   }
 });
 
+test("measuring.spool-exact: read whole, bytes in memory are one piece, and those of a file come in several", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t) });
+  for (const size of [700_000, 5_000_000]) {
+    const bytes = randomBytes(size);
+    const spooled = await keep(spool, bytes, 65_536);
+    const seen: Buffer[] = [];
+    for await (const piece of spooled.open("whole")) seen.push(Buffer.from(piece));
+    assert.equal(seen.length === 1, spooled.source.kind === "bytes");
+    assert(Buffer.concat(seen).equals(bytes));
+    await spooled.dispose();
+  }
+});
+
 for (const [size, step] of [
   [0, 1],
   [1, 1],

@@ -83,8 +83,8 @@ for (const scheme of ["http", "https"] as const) {
     const piece = (index: number) => memory.fill(index + 1).subarray(0, lengths[index]);
     const sent = createHash("sha256");
     for (const index of lengths.keys()) sent.update(piece(index));
-    const open: OpenBytes = async function* (pieces) {
-      assert.equal(pieces, "passing");
+    const open: OpenBytes = async function* (mode) {
+      assert.equal(mode, scheme === "http" ? "whole" : "passing");
       for (const index of lengths.keys()) yield piece(index);
     };
     const body = { sizeBytes: lengths.reduce((sum, length) => sum + length, 0), open };

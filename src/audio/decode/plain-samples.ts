@@ -27,7 +27,7 @@ export async function openPlainSamples(
   if (frames / SPEECH_RATE < audio.durationSeconds - toleratedSeconds(audio))
     throw new Undecodable("shorter_than_measured");
   const sizeBytes = frames * BYTES_PER_SAMPLE;
-  return { sizeBytes, open: (pieces) => bytesBetween(audio.open(pieces), offset, sizeBytes) };
+  return { sizeBytes, open: (mode) => bytesBetween(audio.open(mode), offset, sizeBytes) };
 }
 
 async function* bytesBetween(

@@ -19,9 +19,9 @@ export function multipartBody(
     contentType: `multipart/form-data; boundary=${boundary}`,
     body: {
       sizeBytes: head.byteLength + audio.sizeBytes + tail.byteLength,
-      open: async function* (pieces) {
+      open: async function* (mode) {
         yield head;
-        yield* audio.open(pieces);
+        yield* audio.open(mode);
         yield tail;
       },
     },
