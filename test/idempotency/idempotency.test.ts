@@ -32,6 +32,7 @@ import {
   openTestDatabase,
   setClock,
   shiftClock,
+  stopClock,
   type TestDatabase,
   withPlugin,
   withSystemAccess,
@@ -175,11 +176,12 @@ test("idempotency.fencing: R5, an owner whose lapsed reservation was taken over 
 });
 
 test("idempotency.crash: a lapsed dispatched slot is burned by the next claim, and never taken over", async () => {
+  const setSeconds = await stopClock(database);
   const slot = owned(await here.claim(request()));
   await dispatchSlots(database.db, [slot]);
-  await shiftClock(database, 29);
+  await setSeconds(29);
   assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
-  await shiftClock(database, 31);
+  await setSeconds(31);
   assert.deepEqual(await there.claim(request({ fingerprint: Buffer.alloc(32, 9) })), { kind: "reused" });
   assert.deepEqual(await there.claim(request()), { kind: "unavailable" });
   assert.equal((await rowOf(slot))?.state, "burned");

@@ -15,6 +15,7 @@ import {
   openTestDatabase,
   setClock,
   shiftClock,
+  stopClock,
   type TestDatabase,
   withSystemAccess,
 } from "../harness/postgres/database.ts";
@@ -249,6 +250,7 @@ test("metering.charge-delivered: failed attempts cost the app nothing; more than
 
 test("metering.lease-crash: after a crash the unsettled remainder is spent and unresolved, and a late settlement counts nothing twice", async () => {
   const id = await budget({ tokens: 1_000n });
+  const setSeconds = await stopClock(database);
   const [done, lost, late] = [reservation(100), reservation(100), reservation(100)];
   for (const item of [done, lost, late]) assert((await leases.reserve(item)).ok);
   leases.settle(chatSettlement(done, 40));
@@ -260,7 +262,7 @@ test("metering.lease-crash: after a crash the unsettled remainder is spent and u
     [39, other],
     [41, leases],
   ] as const) {
-    await shiftClock(database, seconds);
+    await setSeconds(seconds);
     await sweeper.sweep();
     assert.equal((await ownLeases())[0]?.state, "open", `${seconds} s`);
   }

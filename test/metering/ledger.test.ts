@@ -16,6 +16,7 @@ import {
   openTestDatabase,
   setClock,
   shiftClock,
+  stopClock,
   type TestDatabase,
   withSystemAccess,
 } from "../harness/postgres/database.ts";
@@ -435,14 +436,15 @@ test("metering.crash-unresolved: after a crash an open attempt is settled once a
   await shiftClock(database, 1_000_000);
   await ledger.sweepReservations();
   await shiftClock(database, 0);
+  const setSeconds = await stopClock(database);
   await addBudget({ usd: 10_000n, audioSeconds: "100" });
   const slot = await claimSlot("crash");
   const item = reservation({ slot });
   await ledger.reserve(item);
   assert.equal(await ledger.sweepReservations(), 0);
-  await shiftClock(database, 89);
+  await setSeconds(89);
   assert.equal(await ledger.sweepReservations(), 0);
-  await shiftClock(database, 100);
+  await setSeconds(100);
   const swept = await Promise.all([ledger.sweepReservations(), elsewhere.sweepReservations()]);
   assert.equal(swept[0] + swept[1], 1);
   const row = await attemptRow(item);

@@ -82,6 +82,14 @@ export async function setClock({ db }: Pick<SystemAccess, "db">, moment: string)
     .execute(db);
 }
 
+/** Stops the clock now, and returns a function that sets it so many seconds later: for ends that are a second away, which a slow machine would pass. */
+export async function stopClock(access: Pick<SystemAccess, "db">): Promise<(seconds: number) => Promise<void>> {
+  const startMs = Date.now();
+  const set = (seconds: number) => setClock(access, new Date(startMs + seconds * 1_000).toISOString());
+  await set(0);
+  return set;
+}
+
 /** A new workspace with one app for each test: tests share a database, but no rows. */
 export async function makeTenant({ db }: Pick<SystemAccess, "db">) {
   const workspaceId = newId("workspace");
