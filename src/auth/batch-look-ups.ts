@@ -1,5 +1,5 @@
-// Looks up API keys that this process does not know in batches: one query for all that wait. While keys are being guessed, it starts at most one query per
-// 100 ms, so that a flood of unknown keys costs a bounded share of database and event loop.
+// Looks up API keys in batches: one query at a time for all that wait, because with 10,000 apps nearly each request needs a look-up. While keys are being
+// guessed, it starts at most one query per 100 ms, so that a flood of unknown keys costs a bounded share of database and event loop.
 import { GatewayError } from "../contract/errors.ts";
 
 export interface BatchLookUps<Found> {
@@ -12,12 +12,16 @@ export interface BatchLookUpServices<Found> {
   readonly findKeys: (secretHashes: readonly Buffer[]) => Promise<ReadonlyMap<string, Found>>;
   readonly monotonicMs: () => number;
   readonly schedule?: (run: () => void, ms: number) => void;
+  /** Whether callers may be guessing keys here, so that queries are paced after one that found none. */
+  readonly isPaced: boolean;
 }
 
 /** A key's first use waits at most this long for its look-up, and only while keys are being guessed. */
 const PACE_MS = 100;
 /** Keys are considered as being guessed for this long after an unknown one. */
 const GUESSING_MS = 1_000;
+/** A query that takes longer, on a connection that no longer answers for instance, does not delay those behind it. */
+const ALONE_MS = 20;
 const MAX_RUNNING = 4;
 const MAX_BATCH = 500;
 const MAX_WAITING = 5_000;
@@ -29,9 +33,10 @@ interface Waiting<Found> {
 }
 
 export function createBatchLookUps<Found>(services: BatchLookUpServices<Found>): BatchLookUps<Found> {
-  const { findKeys, monotonicMs, schedule = unrefTimeout } = services;
+  const { findKeys, monotonicMs, schedule = unrefTimeout, isPaced } = services;
   const waiting: Waiting<Found>[] = [];
   let running = 0;
+  let isCollecting = false;
   let isScheduled = false;
   let lastStartMs = Number.NEGATIVE_INFINITY;
   let lastMissMs = Number.NEGATIVE_INFINITY;
@@ -45,22 +50,33 @@ export function createBatchLookUps<Found>(services: BatchLookUpServices<Found>):
     startNext();
   };
   const startNext = (): void => {
-    if (isScheduled || running >= MAX_RUNNING || waiting.length === 0) return;
+    if (running >= MAX_RUNNING || waiting.length === 0) return;
     const nowMs = monotonicMs();
-    const waitMs = nowMs - lastMissMs < GUESSING_MS ? lastStartMs + PACE_MS - nowMs : 0;
+    const pauseMs = isPaced && nowMs - lastMissMs < GUESSING_MS ? PACE_MS : 0;
+    const waitMs = lastStartMs + Math.max(pauseMs, running === 0 ? 0 : ALONE_MS) - nowMs;
     if (waitMs <= 0) return void runBatch();
+    if (isScheduled) return;
     isScheduled = true;
     schedule(() => {
       isScheduled = false;
       startNext();
     }, waitMs);
   };
+  /** All requests that arrive in one tick share a query. */
+  const startSoon = (): void => {
+    if (isCollecting) return;
+    isCollecting = true;
+    setImmediate(() => {
+      isCollecting = false;
+      startNext();
+    });
+  };
   return {
     find: (secretHash) =>
       new Promise((resolve, reject) => {
         if (waiting.length >= MAX_WAITING) return reject(tooManyUnknownKeys());
         waiting.push({ secretHash, resolve, reject });
-        return startNext();
+        return startSoon();
       }),
   };
 }
@@ -73,7 +89,7 @@ async function lookUpAll<Found>(
   try {
     const found = await findKeys(batch.map(({ secretHash }) => secretHash));
     for (const { secretHash, resolve } of batch) resolve(found.get(secretHash.toString("base64")) ?? null);
-    return found.size < batch.length;
+    return batch.some(({ secretHash }) => !found.has(secretHash.toString("base64")));
   } catch (error) {
     for (const { reject } of batch) reject(error);
     return false;

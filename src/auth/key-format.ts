@@ -1,6 +1,6 @@
 // The format of API keys and of their stored form [keys.format]: a typed prefix, 190 random bits, and a checksum that rejects a mistyped key without a
 // database query. Only an HMAC, the prefix and the last four characters are stored.
-import { createHmac, randomInt } from "node:crypto";
+import { createHmac, type KeyObject, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 export const KEY_PREFIXES = { live: "svc_live_", test: "svc_test_", admin: "svc_admin_", root: "svc_root_" } as const;
@@ -37,8 +37,11 @@ export function checkFormat(key: string): KeyFormat {
     : { ok: false, reason: "is not 24 to 128 visible ASCII characters" };
 }
 
-/** The hash that is stored and looked up. Keys are long and random, so a slow hash would only help attackers who flood the gateway. */
-export function hashKey(pepper: Buffer, key: string): Buffer {
+/**
+ * The hash that is stored and looked up. Keys are long and random, so a slow hash would only help attackers who flood the gateway. A `KeyObject` takes 2 µs, a
+ * buffer 11, because Node.js makes a key of it each time.
+ */
+export function hashKey(pepper: Buffer | KeyObject, key: string): Buffer {
   return createHmac("sha256", pepper).update(key, "utf8").digest();
 }
 

@@ -1,6 +1,6 @@
 // Verifies the API key of an Authorization header and returns its principal, or one uniform 401. Valid keys are cached until a change is announced and for at
 // most 4 s, which bounds how long a revoked key works after a lost announcement.
-import { hash as digest } from "node:crypto";
+import { createSecretKey, hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { KeyId } from "../contract/ids.ts";
 import { createBatchLookUps } from "./batch-look-ups.ts";
@@ -54,17 +54,19 @@ interface Credential {
   readonly cacheKey: string;
   readonly secretHash: () => Buffer;
   readonly testMode: boolean;
-  /** Whether the credential is known to be genuine: then its look-up does not wait for batches of guessed keys. */
+  /** Whether the credential is known to be genuine: then its look-up is not in batches of keys that may be guessed. */
   readonly isKnown: boolean;
 }
 
 export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
-  const { monotonicMs = () => performance.now(), findKeys } = services;
+  const { monotonicMs = () => performance.now() } = services;
   const cache = new Map<string, CacheEntry>();
   /** Time at which each key was last found to be unknown. */
   const unknown = new Map<string, number>();
   const running = new Map<string, Promise<Principal | null>>();
-  const batches = createBatchLookUps({ ...services, monotonicMs });
+  const unknownKeys = createBatchLookUps({ ...services, monotonicMs, isPaced: true });
+  const knownKeys = createBatchLookUps({ ...services, monotonicMs, isPaced: false });
+  const pepper = createSecretKey(services.pepper);
   let generation = 0;
   const isFresh = (entry: CacheEntry, ageMs: number): boolean =>
     entry.generation === generation && ageMs < CACHE_MS && !hasExpired(entry.principal, services.nowMs);
@@ -77,17 +79,14 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     else putBounded(cache, cacheKey, { principal, fromMs, generation }, MAX_CACHED);
   };
 
-  const findOne = async (secretHash: Buffer): Promise<StoredKey | null> =>
-    (await findKeys([secretHash])).get(secretHash.toString("base64")) ?? null;
-
   const lookUp = ({ cacheKey, secretHash, testMode, isKnown }: Credential): Promise<Principal | null> => {
     const inFlight = running.get(cacheKey);
     if (inFlight !== undefined) return inFlight;
     const fromMs = monotonicMs();
     // A result read before a change that was announced meanwhile is used only for requests that already wait for it.
     const isLatest = (): boolean => running.get(cacheKey) === lookup;
-    const found = isKnown || cache.has(cacheKey) ? findOne(secretHash()) : batches.find(secretHash());
-    const lookup = found
+    const lookup = (isKnown || cache.has(cacheKey) ? knownKeys : unknownKeys)
+      .find(secretHash())
       .then((key) => {
         const principal = key === null ? null : { ...key, testMode };
         if (isLatest()) updateCache(cacheKey, principal, fromMs);
@@ -130,7 +129,7 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
       return verifyCredential({
         // A plain digest is enough in memory, at a tenth of the cost of the stored form's (3 of 25 µs per request).
         cacheKey: digest("sha256", secret, "base64"),
-        secretHash: () => hashKey(services.pepper, secret),
+        secretHash: () => hashKey(pepper, secret),
         testMode: secret.startsWith(KEY_PREFIXES.test),
         isKnown: false,
       });

@@ -78,6 +78,7 @@ function lookedUpByHand() {
     verify,
     rememberFirst: async () => {
       const first = verify();
+      await turn();
       asked[0]?.resolve(principal("first"));
       await first;
     },
@@ -100,9 +101,11 @@ test("keys.shared-look-up: concurrent requests with one key share its look-up an
 test("keys.shared-look-up: a look-up that fails fails those that wait for it, and the next request looks again", async () => {
   const { asked, verify } = lookedUpByHand();
   const waiting = [verify(), verify()];
+  await turn();
   asked[0]?.reject(new Error("the database is unavailable"));
   for (const each of waiting) await assert.rejects(each, /the database is unavailable/u);
   const next = verify();
+  await turn();
   asked[1]?.resolve(principal("second"));
   assert.equal((await next).key.id, "second");
 });
@@ -115,6 +118,7 @@ test("keys.cache: a key in use is looked up again in the background before its t
   assert.equal(asked.length, 1);
   setClock(3_000);
   for (let request = 0; request < 10; request += 1) assert.equal((await verify()).key.id, "first");
+  await turn();
   assert.equal(asked.length, 2, "once");
   asked[1]?.resolve(principal("renewed"));
   await turn();
@@ -127,6 +131,7 @@ test("keys.revoke-bound: a key that was revoked without an announcement is refus
   await rememberFirst();
   setClock(3_000);
   await verify();
+  await turn();
   asked[1]?.resolve(null);
   await turn();
   const refused = verify();
@@ -139,14 +144,17 @@ test("keys.database-unavailable: while the database is unavailable a remembered 
   await rememberFirst();
   setClock(3_500);
   await verify();
+  await turn();
   asked[1]?.reject(new Error("the database is unavailable"));
   await turn();
   setClock(3_999);
   assert.equal((await verify()).key.id, "first");
+  await turn();
   asked[2]?.reject(new Error("the database is unavailable"));
   await turn();
   setClock(4_000);
   const late = verify();
+  await turn();
   asked[3]?.reject(new Error("the database is unavailable"));
   await assert.rejects(late, /the database is unavailable/u);
 });
@@ -154,11 +162,13 @@ test("keys.database-unavailable: while the database is unavailable a remembered 
 test("keys.look-up-order: a request after an announced change does not share a look-up that began before it, nor is that remembered", async () => {
   const { asked, forget, verify } = lookedUpByHand();
   const before = verify();
+  await turn();
   forget();
   const behind = verify();
-  assert.equal(asked.length, 2);
   asked[0]?.resolve(principal("before"));
   assert.equal((await before).key.id, "before");
+  await turn();
+  assert.equal(asked.length, 2);
   asked[1]?.resolve(null);
   await assert.rejects(behind, { code: "UNAUTHENTICATED" });
   await assert.rejects(verify(), { code: "UNAUTHENTICATED" });
@@ -206,9 +216,73 @@ function guessedAt() {
   };
 }
 
+function sizesOf(batches: readonly { readonly hashes: readonly Buffer[] }[]): readonly number[] {
+  return batches.map(({ hashes }) => hashes.length);
+}
+
+test("keys.look-up-batched: keys that are not cached share a query, and those that arrive while it runs share the next one", async () => {
+  const { batches, verifier, create } = guessedAt();
+  const use = (count: number) =>
+    Array.from({ length: count }, async () => {
+      const secret = generateKey("live");
+      create(secret);
+      return (await verifier.verify(`Bearer ${secret}`)).key.id;
+    });
+  const first = use(16);
+  await turn();
+  const behind = use(3);
+  await turn();
+  behind.push(...use(4));
+  await turn();
+  assert.deepEqual(sizesOf(batches), [16]);
+  batches[0]?.answer();
+  assert.deepEqual(new Set(await Promise.all(first)), new Set(["new"]));
+  await turn();
+  assert.deepEqual(sizesOf(batches), [16, 7]);
+  batches[1]?.answer();
+  assert.deepEqual(new Set(await Promise.all(behind)), new Set(["new"]));
+});
+
+test("keys.look-up-batched: a query that is not answered delays other keys for 20 ms", async () => {
+  const { batches, verifier, create, pass } = guessedAt();
+  const use = async () => {
+    const secret = generateKey("live");
+    create(secret);
+    return (await verifier.verify(`Bearer ${secret}`)).key.id;
+  };
+  void use();
+  await turn();
+  const found = use();
+  await turn();
+  await pass(19);
+  assert.deepEqual(sizesOf(batches), [1]);
+  await pass(1);
+  assert.deepEqual(sizesOf(batches), [1, 1]);
+  batches[1]?.answer();
+  assert.equal(await found, "new");
+});
+
+test("keys.look-up-batched: keys in use share a query after a change was announced", async () => {
+  const { batches, verifier, create } = guessedAt();
+  const secrets = Array.from({ length: 5 }, () => generateKey("live"));
+  for (const secret of secrets) create(secret);
+  const useAll = () => Promise.all(secrets.map((secret) => verifier.verify(`Bearer ${secret}`)));
+  const first = useAll();
+  await turn();
+  batches[0]?.answer();
+  await first;
+  verifier.forget();
+  const again = useAll();
+  await turn();
+  assert.deepEqual(sizesOf(batches), [5, 5]);
+  batches[1]?.answer();
+  await again;
+});
+
 test("keys.guessing-batched: guessed keys are looked up together: whatever their number, one query each 100 ms", async () => {
   const { batches, guess, pass } = guessedAt();
   const first = guess(1);
+  await turn();
   batches[0]?.answer();
   assert.deepEqual(await Promise.all(first), ["UNAUTHENTICATED"]);
   const crowd = guess(400);
@@ -224,6 +298,7 @@ test("keys.guessing-batched: guessed keys are looked up together: whatever their
 test("keys.guessing-bounded: guessed keys beyond what may wait are refused as overload", async () => {
   const { batches, guess, pass } = guessedAt();
   const first = guess(1);
+  await turn();
   batches[0]?.answer();
   await Promise.all(first);
   const crowd = guess(5_001);
@@ -240,15 +315,18 @@ test("keys.guessing-isolated: while keys are guessed, a key in use whose change 
   const { batches, guess, verifier, create } = guessedAt();
   create(key);
   const inUse = Promise.resolve(verifier.verify(`Bearer ${key}`));
+  await turn();
   batches[0]?.answer();
   await inUse;
   const first = guess(1);
+  await turn();
   batches[1]?.answer();
   await Promise.all(first);
   const crowd = guess(400);
   crowd.forEach((each) => void each.catch(() => undefined));
   verifier.forget();
   const again = Promise.resolve(verifier.verify(`Bearer ${key}`));
+  await turn();
   assert.deepEqual([batches.length, batches[2]?.hashes.length], [3, 1]);
   batches[2]?.answer();
   assert.equal((await again).key.id, "new");
@@ -258,6 +336,7 @@ test("keys.unknown-remembered: an unknown key is remembered for a second, and no
   const { batches, verifier, create, pass } = guessedAt();
   const verify = async () => (await verifier.verify(`Bearer ${key}`)).key.id;
   const refused = verify();
+  await turn();
   batches[0]?.answer();
   await assert.rejects(refused, { code: "UNAUTHENTICATED" });
   await pass(999);
@@ -267,11 +346,13 @@ test("keys.unknown-remembered: an unknown key is remembered for a second, and no
   create(key);
   await pass(1);
   const works = verify();
+  await turn();
   batches[1]?.answer();
   assert.equal(await works, "new");
 
   const announced = generateKey("live");
   const unknown = Promise.resolve(verifier.verify(`Bearer ${announced}`));
+  await turn();
   batches[2]?.answer();
   await assert.rejects(unknown, { code: "UNAUTHENTICATED" });
   create(announced);

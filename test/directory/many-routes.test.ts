@@ -37,3 +37,43 @@ test("admin.routes-on-use: a request builds the routes that it names, and not ev
   assert.equal(built, 2);
   assert.equal([...seen.values()].length, ROUTES);
 });
+
+test("admin.routes-on-use: equal targets of a workspace's routes are one object, and those that differ are not", () => {
+  const target = { connection: "dg", model: "nova-3" };
+  const definitions = [
+    { targets: [target] },
+    { targets: [target] },
+    { targets: [{ ...target, settings: { tier: "other" } }] },
+    { targets: [target], requireExactModel: true },
+    { targets: [{ ...target, connection: "missing" }, target] },
+  ];
+  const account = {
+    key: "platform/dg",
+    connection: "dg",
+    kind: "deepgram",
+    baseUrl: null,
+    isCallersAddress: false,
+    credential: "secret",
+    timeoutMs: 1000,
+    models: {},
+  } as const;
+  const routes = definitions.map((definition, index) => ({
+    scope: WORKSPACE,
+    id: `route-${index}`,
+    version: 1,
+    definition: storedRoute.parse(definition),
+  }));
+  const directory = createDirectory(
+    { accounts: [{ scope: "platform", account }], routes, pauses: [] },
+    { speech: providers, chat: new Map() },
+  );
+  const [first, equal, ...others] = definitions.map((_, index) => directory.routesOf(WORKSPACE).get(`route-${index}`));
+  assert.equal(first?.targets.length, 1);
+  assert.equal(equal?.targets[0], first?.targets[0]);
+  assert.deepEqual(
+    others.map((route) =>
+      route?.targets.map(({ position, settings, requiresExactModel }) => [position, settings, requiresExactModel]),
+    ),
+    [[[1, { tier: "other" }, false]], [[1, {}, true]], [[2, {}, false]]],
+  );
+});

@@ -20,7 +20,7 @@ const { gateway, startWorker } = await startIdleGateway();
 test("jobs.deadline: a deadline that passes in the queue ends the job, uncharged, without a call", async () => {
   const { origin, database, sandbox } = gateway;
   const { job_id: id } = await submit(origin);
-  await pass(gateway, 21_599);
+  await pass(gateway, 21_590);
   assert.equal((await poll(origin, id)).status, "queued");
   await pass(gateway, 21_601);
   const done = await poll(origin, id);

@@ -7,7 +7,10 @@ import type { Tables } from "../../storage/schema/tables.ts";
 /** A key with its workspace and app. */
 export type KeyWithOwner = Awaited<ReturnType<typeof listKeysByHash>>[number];
 
-/** Keys that are valid by the database's clock. With 10,000 apps each job looks its key up: prepared, in a third of the time. */
+/**
+ * Keys that are valid by the database's clock. With 10,000 apps each job looks its key up. The subquery hides the number of hashes from the planner, which would
+ * otherwise plan each list again: 0.4 ms, for a query of 0.2.
+ */
 export async function listKeysByHash(db: SystemHandle, secretHashes: readonly Buffer[]) {
   const query = db
     .selectFrom("api_keys as key")
@@ -31,12 +34,7 @@ export async function listKeysByHash(db: SystemHandle, secretHashes: readonly Bu
       "app.name as app_name",
       "app.settings as app_settings",
     ])
-    .where((where) =>
-      // A single hash is compared with `=`, so that the usual look-up keeps its cheap plan.
-      secretHashes.length === 1
-        ? where("key.secret_hash", "=", secretHashes[0] ?? Buffer.alloc(0))
-        : sql<boolean>`key.secret_hash = any(${secretHashes}::bytea[])`,
-    )
+    .where(sql<boolean>`key.secret_hash = any(array(select unnest(${secretHashes}::bytea[])))`)
     .where("key.revoked_at", "is", null)
     .where((where) =>
       where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", sql<Date>`patchbay_now()`)]),
