@@ -119,51 +119,71 @@ test(
   },
 );
 
-test("metering.reserve-before-call: a refused reservation stops the decoder, and nothing is sent", WITH_ENGINE, async () => {
-  const begun = Promise.withResolvers<void>();
-  beforeReserve = () => begun.promise;
-  // It would go on for ever.
-  chunks = async function* (signal) {
-    const stopped = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => stopped.reject(signal.reason));
-    begun.resolve();
-    yield new Int16Array(1_000);
-    await stopped.promise;
-  };
-  const answer = await ask({ key: POOR_KEY });
-  assert.deepEqual([answer.status, answer.code], [402, "BUDGET_EXCEEDED"]);
-  assert.deepEqual(events, ["refused", "not decoded"]);
-  assert.deepEqual(await attemptRows(gateway, answer), []);
-});
+test(
+  "metering.reserve-before-call: a refused reservation stops the decoder, and nothing is sent",
+  WITH_ENGINE,
+  async () => {
+    const begun = Promise.withResolvers<void>();
+    beforeReserve = () => begun.promise;
+    // It would go on for ever.
+    chunks = async function* (signal) {
+      const stopped = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => stopped.reject(signal.reason));
+      begun.resolve();
+      yield new Int16Array(1_000);
+      await stopped.promise;
+    };
+    const answer = await ask({ key: POOR_KEY });
+    assert.deepEqual([answer.status, answer.code], [402, "BUDGET_EXCEEDED"]);
+    assert.deepEqual(events, ["refused", "not decoded"]);
+    assert.deepEqual(await attemptRows(gateway, answer), []);
+  },
+);
 
-test("metering.charge-delivered: an attempt whose recording cannot be decoded is settled at 0 as not called", WITH_ENGINE, async () => {
-  chunks = broken;
-  const answer = await ask();
-  assert.equal(answer.code, "PROVIDER_REJECTED", answer.text);
-  assert.deepEqual(
-    (await attemptRows(gateway, answer)).map((row) => [row.outcome, Number(row.charge_nano_usd), Number(row.billable_audio_ms)]),
-    [["failed:not_called", 0, 0]],
-  );
-  assert.deepEqual(events.toSorted(), ["not decoded", "reserved"]);
-});
+test(
+  "metering.charge-delivered: an attempt whose recording cannot be decoded is settled at 0 as not called",
+  WITH_ENGINE,
+  async () => {
+    chunks = broken;
+    const answer = await ask();
+    assert.equal(answer.code, "PROVIDER_REJECTED", answer.text);
+    assert.deepEqual(
+      (await attemptRows(gateway, answer)).map((row) => [
+        row.outcome,
+        Number(row.charge_nano_usd),
+        Number(row.billable_audio_ms),
+      ]),
+      [["failed:not_called", 0, 0]],
+    );
+    assert.deepEqual(events.toSorted(), ["not decoded", "reserved"]);
+  },
+);
 
-test("metering.reserve-before-call: an internal error of the decoder leaves no open reservation", WITH_ENGINE, async () => {
-  chunks = async function* () {
-    yield new Int16Array(1_000);
-    throw new Error("a fault of the decoder");
-  };
-  const answer = await ask();
-  assert.equal(answer.code, "INTERNAL");
-  assert.deepEqual(
-    (await attemptRows(gateway, answer)).map(({ outcome }) => outcome),
-    ["failed:not_called"],
-  );
-});
+test(
+  "metering.reserve-before-call: an internal error of the decoder leaves no open reservation",
+  WITH_ENGINE,
+  async () => {
+    chunks = async function* () {
+      yield new Int16Array(1_000);
+      throw new Error("a fault of the decoder");
+    };
+    const answer = await ask();
+    assert.equal(answer.code, "INTERNAL");
+    assert.deepEqual(
+      (await attemptRows(gateway, answer)).map(({ outcome }) => outcome),
+      ["failed:not_called"],
+    );
+  },
+);
 
-test("metering.reserve-with-slot: under an idempotency key nothing is reserved before the recording is decoded", WITH_ENGINE, async () => {
-  chunks = broken;
-  const headers = { "idempotency-key": "a-recording-that-is-broken" };
-  const failed = await ask({ headers });
-  assert.deepEqual(events, ["not decoded"]);
-  assert.deepEqual(await attemptRows(gateway, failed), []);
-});
+test(
+  "metering.reserve-with-slot: under an idempotency key nothing is reserved before the recording is decoded",
+  WITH_ENGINE,
+  async () => {
+    chunks = broken;
+    const headers = { "idempotency-key": "a-recording-that-is-broken" };
+    const failed = await ask({ headers });
+    assert.deepEqual(events, ["not decoded"]);
+    assert.deepEqual(await attemptRows(gateway, failed), []);
+  },
+);
