@@ -78,5 +78,7 @@ test("measuring.decoder-abort: the end of a run stops a decoder that still works
   await reached.promise;
   await cutter[Symbol.asyncDispose]();
   await assert.rejects(samples, { name: "AbortError" });
+  // What only begins to decode when the run has ended.
+  await assert.rejects(cutter.samples(), { name: "AbortError" });
   assert.equal(spool.bytesInFlight, 0);
 });

@@ -30,7 +30,8 @@ export async function* decodeMpeg(
   const thread = threads.open({ sampleRate, channels, isMono }, signal);
   const samplesAtOnce = FRAMES_AT_ONCE * (isMono ? 1 : channels);
   try {
-    for await (const samples of oneAhead(pieces(withoutTags(audio.open("passing"))), thread.decode)) {
+    const encoded = pieces(withoutTags(audio.open("passing")));
+    for await (const samples of oneAhead(encoded, (piece) => thread.decode(piece))) {
       for (let at = 0; at < samples.length; at += samplesAtOnce) {
         // Yields to the event loop: answers that arrive fast would otherwise all be handled in one tick.
         await setImmediate();

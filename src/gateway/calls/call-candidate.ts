@@ -1,16 +1,14 @@
 // Calls one candidate, a target of the route that can serve the request: reserves its cost durably before the first byte is sent. A served call is settled
 // with the answer, a failed one at once.
-import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Feature } from "../../contract/features.ts";
-import type { AttemptId } from "../../contract/ids.ts";
 import { createReplyHold } from "../../providers/wire/reply-hold.ts";
 import type { FailureKind } from "../../providers/io.ts";
-import type { ProviderTranscript, SpeechAudio } from "../../providers/provider.ts";
+import type { ProviderTranscript } from "../../providers/provider.ts";
 import { speechReplyBound } from "../../providers/wire/reply-bounds.ts";
 import type { Candidate } from "../../routing/pick-candidates.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
-import { chargedSettlement, chargedAsRun, reservationOf, unchargedSettlement } from "../billing/call-accounting.ts";
+import { chargedSettlement, chargedAsRun, unchargedSettlement } from "../billing/call-accounting.ts";
 import { joinChannels } from "../transcription/channel-transcripts.ts";
 import { callPieces } from "./call-pieces.ts";
 import { amountsOf, watchCall } from "./call-watch.ts";
@@ -21,7 +19,8 @@ import type { CandidateRun, ServedOutcome } from "./run-outcome.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { maskTranscript } from "../transcription/mask-profanity.ts";
-import { audioAmount, quoteFor, sentAmount, withCurrentPrices } from "../billing/audio-quote.ts";
+import { quoteFor, sentAmount } from "../billing/audio-quote.ts";
+import { reserveCall } from "./reserve-call.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "../services.ts";
 import { speechRequest } from "../transcription/speech-request.ts";
@@ -43,19 +42,9 @@ export async function callCandidate(
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
   requireDataPolicy(services, candidate, "audio_input");
   const account = resolveAccount(services, target, payer.testMode);
-  const preparing = inputFor(services, run, cutter, candidate);
-  // If the reservation is refused, nothing awaits it. The end of the run stops the decoder.
-  preparing.catch(() => undefined);
-  // Decoding for a model on this machine is no call. The commit takes a fifth of the latency that may be added (docs/decisions/0054).
-  const isPreparedMeanwhile = provider.isOnThisMachine === true && run.journal.withdraw !== undefined;
-  const early = isPreparedMeanwhile ? null : await preparing;
-  if (early !== null && "kind" in early) return { ok: false, failure: early };
-  const pricedServices = withCurrentPrices(services);
-  const billing = quoteFor(pricedServices, payer, target, audioAmount(sentForm(run, candidate), candidate.verdict));
-  const attemptId = await run.journal.reserve(reservationOf(run, candidate, billing));
-  const input = early ?? (await unlessWithdrawn(run, attemptId, preparing));
-  if ("kind" in input) return { ok: false, failure: input };
-  const { audio, pieces } = input;
+  const reserved = await reserveCall(services, run, cutter, candidate);
+  if ("kind" in reserved) return { ok: false, failure: reserved };
+  const { audio, pieces, attemptId, billing, pricedServices } = reserved;
 
   const { requestId, workspaceId, testMode } = payer;
   const callWatch = watchCall(services, {
@@ -155,57 +144,4 @@ function finishHere(
 
 function isDoneHere({ target }: Candidate, feature: Feature): boolean {
   return target.speech?.features[feature]?.byGateway === true;
-}
-
-/** The recording as `inputFor` returns it. */
-function sentForm({ audio }: CandidateRun, candidate: Candidate): Pick<SpeechAudio, "durationSeconds" | "channels"> {
-  return isSentAsSamples(candidate) ? { ...audio, channels: 1 } : audio;
-}
-
-interface Input {
-  readonly audio: SpeechAudio;
-  /** Null: sent whole. */
-  readonly pieces: readonly Piece[] | null;
-}
-
-/** Ends the reserved attempt if nothing can be sent: nothing of it was. */
-async function unlessWithdrawn(
-  { journal }: CandidateRun,
-  attemptId: AttemptId,
-  preparing: Promise<Input | FailedAttempt>,
-): Promise<Input | FailedAttempt> {
-  const withdraw = () => journal.withdraw?.(unchargedSettlement(attemptId, "failed:not_called"));
-  const input = await preparing.catch(async (error: unknown) => {
-    await withdraw();
-    throw error;
-  });
-  if ("kind" in input) await withdraw();
-  return input;
-}
-
-/** Prepares the audio in the form that this target accepts. A recording that cannot be decoded is a failure before anything is sent. */
-async function inputFor(
-  services: GatewayServices,
-  run: CandidateRun,
-  cutter: Cutter,
-  candidate: Candidate,
-): Promise<Input | FailedAttempt> {
-  const { audio } = run;
-  const { target, verdict } = candidate;
-  if (verdict.cut === null && !isSentAsSamples(candidate)) return { audio, pieces: null };
-  try {
-    if (verdict.cut !== null) return { audio, pieces: await cutter.pieces(verdict.cut) };
-    return { audio: await cutter.samples(), pieces: null };
-  } catch (error) {
-    const failed = (kind: FailureKind) => failedAttempt(target, { kind, retryAfterSeconds: null });
-    if (run.signal.aborted) return failed("aborted");
-    if (!(error instanceof Undecodable)) throw error;
-    const { requestId } = run.payer;
-    services.logger.warn({ request_id: requestId, event: "audio.undecodable", reason: error.reason });
-    return failed("rejected");
-  }
-}
-
-function isSentAsSamples({ target, verdict }: Candidate): boolean {
-  return verdict.cut === null && target.speech?.samplesOnly === true;
 }

@@ -2,7 +2,7 @@
 // once and deleted with the run.
 import { type DecodedRecording, decodeRecording } from "../../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../../audio/decode/levels.ts";
-import { SPEECH_RATE } from "../../audio/decode/pcm.ts";
+import { type DecodeWish, SPEECH_RATE } from "../../audio/decode/pcm.ts";
 import { openPlainSamples } from "../../audio/decode/plain-samples.ts";
 import { planCuts, type Span } from "../../audio/decode/plan-cuts.ts";
 import { MEDIA } from "../../audio/media-types.ts";
@@ -35,15 +35,16 @@ export function createCutter(
   services: Pick<GatewayServices, "decoder" | "spool">,
   { audio, signal, payer }: CutterRun,
 ): Cutter {
-  // Of a recording that is still being decoded when the run ends, because its reservation was refused.
+  // Aborts what is still being decoded when the run ends, because its reservation was refused.
   const ended = new AbortController();
-  const decoding = AbortSignal.any([signal, ended.signal]);
-  const turn = { signal: decoding, owner: payer.workspaceId };
+  const decode = (channels: DecodeWish["channels"]): Promise<DecodedRecording> => {
+    const stop = AbortSignal.any([signal, ended.signal]);
+    const turn = { signal: stop, owner: payer.workspaceId };
+    return services.decoder.inTurn(turn, () => decodeRecording(services, audio, { channels, signal: stop }));
+  };
   const decoded = new Map<number, Promise<DecodedRecording>>();
   const recordingOf = ({ channels }: Pick<Cut, "channels">): Promise<DecodedRecording> => {
-    const wish = { channels: channels === 1 ? "mono" : "all", signal: decoding } as const;
-    const recording =
-      decoded.get(channels) ?? services.decoder.inTurn(turn, () => decodeRecording(services, audio, wish));
+    const recording = decoded.get(channels) ?? decode(channels === 1 ? "mono" : "all");
     decoded.set(channels, recording);
     return recording;
   };
@@ -76,7 +77,7 @@ export function createCutter(
     },
     samples: async () => {
       const mono = { ...audio, channels: 1, codec: "pcm" };
-      const plain = await openPlainSamples(audio, decoding);
+      const plain = await openPlainSamples(audio, signal);
       if (plain !== null) return { ...mono, sampleRate: SPEECH_RATE, samplesPerSecond: SPEECH_RATE, ...plain };
       const recording = await recordingOf({ channels: 1 });
       const { sampleRate } = recording;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { EngineFailure, type EngineProcess } from "../../../src/providers/local/engine/engine-process.ts";
 import type { EngineValue } from "../../../src/providers/local/engine/engine-protocol.ts";
 import { createPieceSender } from "../../../src/providers/local/piece-sender.ts";
-import { RATE, sentence, speak } from "../../harness/local-model.ts";
+import { RATE, sentence, speak, type Spoken } from "../../harness/local-model.ts";
 import { until } from "../../harness/until.ts";
 import { openRecognisers, openSession, WITH_ENGINE, wordsOf } from "./engines.ts";
 
@@ -154,6 +154,29 @@ test(
       leaving.release();
       await setImmediate();
       assert.equal(await hear(), wordsOf(spoken), `a decode of ${seconds} s`);
+    }
+  },
+);
+
+test(
+  "local.ahead, local.crash-definite: whenever the process is killed, the piece that is decoded and the one ahead have their own words",
+  WITH_ENGINE,
+  async (t) => {
+    const engines = openRecognisers(t);
+    const session = await openSession(t, engines, { audioSeconds: 1_000 });
+    const [first, second] = [["hello", 0.2, "doctor", 0.2] as const, ["blue", 0.2, "three", 0.2] as const].map(
+      (words) => speak(...Array.from({ length: 30 }, () => words).flat()),
+    );
+    assert.ok(first !== undefined && second !== undefined);
+    const hear = async ({ samples }: Spoken) => (await session.decode({ samples, sampleRate: RATE }, [])).text.trim();
+    assert.equal(await hear(first), wordsOf(first));
+    for (const turns of [0, 1, 3, 10, 30]) {
+      const decoding = hear(first);
+      await until(() => engines.recognisers.report()[0]?.isBusy === true);
+      const ahead = hear(second);
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      process.kill(engines.processes.at(-1)?.pid ?? 0, "SIGKILL");
+      assert.deepEqual(await Promise.all([decoding, ahead]), [wordsOf(first), wordsOf(second)], `after ${turns} turns`);
     }
   },
 );

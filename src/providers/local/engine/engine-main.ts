@@ -148,7 +148,7 @@ function clusteringFor(speakers: number | null): { readonly numClusters: number;
   return { numClusters: speakers ?? -1, threshold: 0.5 };
 }
 
-/** The features are computed here, which takes as long as half of a decode of a small model: for a piece that waits, while another is decoded. */
+/** Computes the features: of a piece that waits, while another is decoded. With a small model they take twice as long as the decode itself. */
 function prepare(
   loaded: Loaded | null,
   { piece, sampleRate, keyterms }: Extract<EngineOrder, { kind: "piece" }>,
