@@ -117,8 +117,8 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
 async function compress(plaintext: Buffer): Promise<Buffer | null> {
   if (plaintext.length < COMPRESS_FROM_BYTES) return null;
   const isSmall = plaintext.length <= COMPRESS_HERE_BYTES;
-  // With the size, zstd allocates what it needs for it: 35 instead of 48 µs for 7 kB.
-  const options = { pledgedSrcSize: plaintext.length };
+  // With the size, zstd allocates what it needs for it: 35 instead of 48 µs for 7 kB. The default chunk of 16 KiB would be kept for what is mostly 1 kB.
+  const options = { pledgedSrcSize: plaintext.length, chunkSize: Math.ceil(plaintext.length / 4) };
   const compressed = isSmall
     ? zstdCompressSync(plaintext, options)
     : await promisify(zstdCompress)(plaintext, options);
