@@ -15,7 +15,8 @@ const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
 export async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   const file = await openFile(path, SYNCS_WRITES ? NEW_FILE | constants.O_SYNC : NEW_FILE, 0o600);
   try {
-    for (let at = 0; at < bytes.length; ) at += (await writeFrom(file, bytes, at, bytes.length - at, null)).bytesWritten;
+    for (let at = 0; at < bytes.length; )
+      at += (await writeFrom(file, bytes, at, bytes.length - at, null)).bytesWritten;
     if (!SYNCS_WRITES || bytes.length === 0) await syncFile(file);
   } finally {
     closeSync(file);

@@ -119,9 +119,7 @@ async function compress(plaintext: Buffer): Promise<Buffer | null> {
   const isSmall = plaintext.length <= COMPRESS_HERE_BYTES;
   // With the size, zstd allocates what it needs for it: 35 instead of 48 µs for 7 kB. The default chunk of 16 KiB would be kept for what is mostly 1 kB.
   const options = { pledgedSrcSize: plaintext.length, chunkSize: Math.ceil(plaintext.length / 4) };
-  const compressed = isSmall
-    ? zstdCompressSync(plaintext, options)
-    : await promisify(zstdCompress)(plaintext, options);
+  const compressed = isSmall ? zstdCompressSync(plaintext, options) : await promisify(zstdCompress)(plaintext, options);
   return compressed.length + LENGTH_BYTES < plaintext.length ? compressed : null;
 }
 
