@@ -1,7 +1,10 @@
-// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, and throughput. One
-// process serves and works, as with `npm start`.
+// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, throughput and processor
+// time. One process serves and works, as with `npm start`. Both engines run the same programs, because PostgreSQL 15 and 18 differ by more than the engines do.
 import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
+import { findBinaries } from "../../src/storage/embedded/binaries.ts";
+import { ownCpuMsOf, treeOf } from "../cost.ts";
 import type { Running } from "../measure/child-process.ts";
+import { kindOf } from "../memory/process-memory.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
 import { KEY, runLoad, startPatchbay, startStandIn } from "../measure/processes.ts";
 import { quantile, type Report, round } from "../measure/report.ts";
@@ -22,6 +25,10 @@ const WARM_UP_JOBS = 50;
 
 interface Figures {
   readonly engine: string;
+  /** Of PostgreSQL. */
+  readonly version: string;
+  readonly gatewayMs: number;
+  readonly databaseMs: number;
   readonly submitted: number;
   readonly submitP50Ms: number;
   readonly submitP99Ms: number;
@@ -38,9 +45,12 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
     name: "jobs",
     rows: figures.map((each) => ({
       engine: each.engine,
+      PostgreSQL: each.version,
       "submit p50 ms": each.submitP50Ms,
       "submit p99 ms": each.submitP99Ms,
       "finished/s": each.finishedPerSecond,
+      "gateway ms/job": each.gatewayMs,
+      "PostgreSQL ms/job": each.databaseMs,
       "pick-up p50 ms": each.pickUpP50Ms,
       "pick-up p95 ms": each.pickUpP95Ms,
       "lone submit p50 ms": each.loneSubmitP50Ms,
@@ -54,15 +64,25 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
 }
 
 async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Promise<Figures> {
-  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept" }) : null;
+  const found = await findBinaries({ configured: null, major: null, path: process.env["PATH"] });
+  if (!found.ok) throw new Error(found.message);
+  const { bin, source, version } = found.binaries;
+  // npm's programs lack their links where they are, and are copied.
+  const programs = source === "npm" ? undefined : bin;
+  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept", bin: programs }) : null;
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null });
     await burst(gateway, WARM_UP_JOBS, options.connections);
     const single = await alone(gateway, options.singles);
+    const before = cpuOf(gateway.pid, postgres?.pid ?? null);
     const { submitMs, seconds } = await burst(gateway, options.jobs, options.connections);
+    const after = cpuOf(gateway.pid, postgres?.pid ?? null);
     return {
       engine,
+      version,
+      gatewayMs: round((after.gatewayMs - before.gatewayMs) / submitMs.length, 2),
+      databaseMs: round((after.databaseMs - before.databaseMs) / submitMs.length, 2),
       submitted: submitMs.length,
       submitP50Ms: round(quantile(submitMs, 0.5), 1),
       submitP99Ms: round(quantile(submitMs, 0.99), 1),
@@ -74,6 +94,14 @@ async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Pr
   } finally {
     await postgres?.stop();
   }
+}
+
+/** `serverPid`: null, if the server is a child of the gateway. */
+function cpuOf(gatewayPid: number, serverPid: number | null) {
+  const pids = [gatewayPid, ...(serverPid === null ? [] : [serverPid])].flatMap(treeOf);
+  const sum = (of: (pid: number) => boolean) => pids.filter(of).reduce((total, pid) => total + ownCpuMsOf(pid), 0);
+  const isDatabase = (pid: number) => kindOf(pid) === "PostgreSQL";
+  return { gatewayMs: sum((pid) => !isDatabase(pid)), databaseMs: sum(isDatabase) };
 }
 
 export async function burst({ origin }: Running, jobs: number, connections: number) {
