@@ -9,7 +9,8 @@ export function cpuMsOf(pid: number): number {
   return treeOf(pid).reduce((sum, each) => sum + ownCpuMsOf(each), 0);
 }
 
-function ownCpuMsOf(pid: number): number {
+/** The same of this process and its ended children. */
+export function ownCpuMsOf(pid: number): number {
   const stat = read(pid, "stat");
   // The second field is a name in parentheses, which may contain spaces. The last two fields are of ended children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

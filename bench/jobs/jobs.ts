@@ -1,9 +1,10 @@
-// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, and throughput. One
-// process serves and works, as with `npm start`.
+// Measures jobs with an instantaneous provider, on embedded storage and on a server: duration of a submission, delay until a job starts, throughput and processor
+// time. One process serves and works, as with `npm start`. Both engines run the same programs, because PostgreSQL 15 and 18 differ by more than the engines do.
 import { startPostgresServer } from "../../test/harness/postgres/postgres-server.ts";
-import { cpuMsOf } from "../cost.ts";
+import { findBinaries } from "../../src/storage/embedded/binaries.ts";
+import { ownCpuMsOf, treeOf } from "../cost.ts";
 import type { Running } from "../measure/child-process.ts";
-import { readTree } from "../memory/process-memory.ts";
+import { kindOf } from "../memory/process-memory.ts";
 import type { Engine } from "../upstream/contenders.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
 import { KEY, runLoad, startPatchbay, startStandIn } from "../measure/processes.ts";
@@ -25,6 +26,8 @@ const WARM_UP_JOBS = 50;
 
 export interface JobFigures {
   readonly engine: Engine;
+  /** Of PostgreSQL. */
+  readonly version: string;
   readonly submitted: number;
   readonly submitP50Ms: number;
   readonly submitP99Ms: number;
@@ -44,6 +47,7 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
     name: "jobs",
     rows: figures.map((each) => ({
       engine: each.engine,
+      PostgreSQL: each.version,
       "submit p50 ms": each.submitP50Ms,
       "submit p99 ms": each.submitP99Ms,
       "finished/s": each.finishedPerSecond,
@@ -62,7 +66,12 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
 }
 
 export async function measureJobs(engine: Engine, options: JobsBench): Promise<JobFigures> {
-  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept" }) : null;
+  const found = await findBinaries({ configured: null, major: null, path: process.env["PATH"] });
+  if (!found.ok) throw new Error(found.message);
+  const { bin, source, version } = found.binaries;
+  // npm's programs lack their links where they are, and are copied.
+  const programs = source === "npm" ? undefined : bin;
+  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept", bin: programs }) : null;
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null });
@@ -73,6 +82,7 @@ export async function measureJobs(engine: Engine, options: JobsBench): Promise<J
     const after = cpuOf(gateway.pid, postgres?.pid ?? null);
     return {
       engine,
+      version,
       submitted: submitMs.length,
       submitP50Ms: round(quantile(submitMs, 0.5), 1),
       submitP99Ms: round(quantile(submitMs, 0.99), 1),
@@ -88,14 +98,12 @@ export async function measureJobs(engine: Engine, options: JobsBench): Promise<J
   }
 }
 
-/** `serverPid`: of an external server. Null: the gateway's own, which is one of its child processes. */
+/** `serverPid`: null, if the server is a child of the gateway. */
 function cpuOf(gatewayPid: number, serverPid: number | null) {
-  const allMs = cpuMsOf(gatewayPid);
-  if (serverPid !== null) return { gatewayMs: allMs, databaseMs: cpuMsOf(serverPid) };
-  // The first is the parent of the others.
-  const own = readTree(gatewayPid).find(({ kind }) => kind === "PostgreSQL");
-  const databaseMs = own === undefined ? 0 : cpuMsOf(own.pid);
-  return { gatewayMs: allMs - databaseMs, databaseMs };
+  const pids = [gatewayPid, ...(serverPid === null ? [] : [serverPid])].flatMap(treeOf);
+  const sum = (of: (pid: number) => boolean) => pids.filter(of).reduce((total, pid) => total + ownCpuMsOf(pid), 0);
+  const isDatabase = (pid: number) => kindOf(pid) === "PostgreSQL";
+  return { gatewayMs: sum((pid) => !isDatabase(pid)), databaseMs: sum(isDatabase) };
 }
 
 export async function burst({ origin }: Running, jobs: number, connections: number) {

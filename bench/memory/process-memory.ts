@@ -58,7 +58,8 @@ export function readMappedFiles(pid: number): MappedFiles {
   return files;
 }
 
-function kindOf(pid: number): ProcessKind | null {
+/** Null: it has just ended. */
+export function kindOf(pid: number): ProcessKind | null {
   const program = programOf(pid);
   const command = read(pid, "cmdline");
   if (program === null || command === "") return null;

@@ -81,6 +81,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const objects = await openObjectStore(objectStoreSettings(configuration.storage));
   const onTerminal: OnTerminal = (tx, events) => deliverOnTerminal({ queue }, tx, events);
   const localStarts = createLocalStarts((appId) => queue.reserve(JOBS_QUEUE, appId));
+  const [writes, removals] = [createWriteBatches(), createWaitGroup()];
   const jobs: JobServices = {
     gateway,
     database,
@@ -93,9 +94,9 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     appTurns: createAppMutex(),
     submitInBatch: createSubmitBatch({ gateway, database, seal, queue, limits, localStarts }),
     localStarts,
-    endInBatch: createEndBatch({ gateway, database, limits, onTerminal }),
-    writes: createWriteBatches(),
-    removals: createWaitGroup(),
+    endInBatch: createEndBatch({ gateway, database, limits, onTerminal, objects, writes, removals }),
+    writes,
+    removals,
     onTerminal,
     limits,
   };

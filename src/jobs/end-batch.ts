@@ -1,12 +1,13 @@
 // Ends the jobs of this process that end at the same time in one transaction, of every app: one commit, and each statement once. A job alone has the same
 // statements (docs/decisions/0053-jobs-share-transactions.md).
 import { createBatcher } from "../lib/concurrency/batcher.ts";
-import type { Database } from "../storage/database.ts";
 import { isDatabaseUnavailable } from "../storage/database-faults.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked, type EndServices } from "./end-job.ts";
 import type { EndInBatch, EndingJob, PendingEnd } from "./job-end.ts";
+import { type RemovalServices, removeSpentAudio } from "./remove-audio.ts";
+import type { JobServices } from "./services.ts";
 import { lockFenced } from "./store/end-jobs.ts";
 
 const MAX_BATCH = 32;
@@ -16,9 +17,11 @@ const MAX_BATCH = 32;
  */
 const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
-export function createEndBatch(services: EndServices & { readonly database: Database }): EndInBatch {
-  const endTogether = (batch: readonly PendingEnd[]): Promise<readonly (EndingJob | null)[]> =>
-    transact(bypassRls(services.database, "batch"), async (tx) => {
+export function createEndBatch(
+  services: EndServices & RemovalServices & Pick<JobServices, "database" | "removals">,
+): EndInBatch {
+  const endTogether = async (batch: readonly PendingEnd[]): Promise<readonly (EndingJob | null)[]> => {
+    const { ending, spentAudio } = await transact(bypassRls(services.database, "batch"), async (tx) => {
       const rows = await lockFenced(
         tx,
         batch.map(({ fence }) => fence),
@@ -31,13 +34,18 @@ export function createEndBatch(services: EndServices & { readonly database: Data
         locked.delete(fence.id);
         return { locked: row, end: endOf(row) };
       });
-      await endLocked(
+      const spentAudio = await endLocked(
         services,
         tx,
         ending.filter((each) => each !== null),
+        { recordsAudio: true },
       );
-      return ending;
+      return { ending, spentAudio };
     });
+    // No worker needs to wait for it.
+    if (spentAudio !== null) services.removals.add(removeSpentAudio(services, spentAudio));
+    return ending;
+  };
   return createBatcher(endTogether, {
     maxItems: MAX_BATCH,
     maxWeight: MAX_RESULT_BYTES,

@@ -8,7 +8,7 @@ import type { JobRow } from "../storage/schema/tables.ts";
 import type { TerminalEvent } from "../webhooks/store/webhook-events.ts";
 import type { JobServices } from "./services.ts";
 import type { EndingJob, JobEnd } from "./job-end.ts";
-import { removeAudio } from "./remove-audio.ts";
+import type { SpentAudio } from "./store/spent-audio.ts";
 
 /** Returns false, without any change, if another worker has taken over the job. Jobs that end at once share a transaction (end-batch.ts). */
 export async function endJob(
@@ -22,7 +22,7 @@ export async function endJob(
     services.gateway.logger.info({ job_id: fence.id, attempt: fence.attempt, reason: "lost", event: "job.left" });
     return false;
   }
-  const { created_at: createdAt, started_at: startedAt, audio_key: audioKey } = ended.locked;
+  const { created_at: createdAt, started_at: startedAt } = ended.locked;
   const startedMs = (startedAt ?? createdAt).getTime();
   services.gateway.observer.jobEnded({
     waitMs: startedMs - createdAt.getTime(),
@@ -35,26 +35,28 @@ export async function endJob(
     code: ended.end.error?.code ?? null,
     event: "job.ended",
   });
-  // The worker need not wait for it.
-  if (audioKey !== null) services.removals.add(removeAudio(services, fence.id, audioKey));
   return true;
 }
 
 export type EndServices = Pick<JobServices, "gateway" | "limits" | "onTerminal">;
 
-/** The caller has locked the rows and checked that their statuses may change to these ends. */
+/**
+ * The caller has locked the rows and checked that their statuses may change to these ends. `recordsAudio`: the caller deletes the audio that is returned.
+ * Otherwise the next sweep deletes it.
+ */
 export async function endLocked(
   { gateway, limits, onTerminal }: EndServices,
   tx: DatabaseTransaction,
   jobs: readonly EndingJob[],
-): Promise<void> {
-  if (jobs.length === 0) return;
+  { recordsAudio }: { readonly recordsAudio: boolean } = { recordsAudio: false },
+): Promise<SpentAudio | null> {
+  if (jobs.length === 0) return null;
   const subjects = jobs.map(({ locked: { workspace_id: workspaceId, id } }) => ({
     workspaceId: brand("workspace", workspaceId),
     subject: id,
   }));
   await gateway.deletions.releaseIn(tx, subjects);
-  const endings = jobs.map(({ locked: { id, attempt }, end }) => ({
+  const endings = jobs.map(({ locked: { id, attempt, audio_key: audioKey }, end }) => ({
     id,
     attempt,
     status: end.status,
@@ -63,8 +65,9 @@ export async function endLocked(
     error: end.error ?? null,
     usage: end.usage ?? null,
     eventId: newId("event"),
+    spentAudioKey: recordsAudio ? audioKey : null,
   }));
-  const occurredAt = await endRows(tx, endings, limits.sttJobResultTtlSeconds);
+  const { finishedAt: occurredAt, spentAudio } = await endRows(tx, endings, limits.sttJobResultTtlSeconds);
   const events = jobs.map(
     ({ locked, end: { status } }, index): TerminalEvent => ({
       id: brand("event", endings[index]?.eventId ?? ""),
@@ -82,4 +85,5 @@ export async function endLocked(
     tx,
     jobs.flatMap(({ end }) => end.settlement ?? []),
   );
+  return spentAudio;
 }

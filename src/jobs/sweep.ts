@@ -20,7 +20,8 @@ import { endLocked } from "./end-job.ts";
 import { deadlinePassed, jobErrorOf } from "./job-error.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { failedEnd } from "./run/settle-open.ts";
-import { removeAudio } from "./remove-audio.ts";
+import { removeAudio, removeSpentAudio } from "./remove-audio.ts";
+import { leftSpentAudio } from "./store/spent-audio.ts";
 
 /**
  * How often lapsed leases are looked for, independently of other sweeps, because a purge takes as long as the object store does.
@@ -85,6 +86,22 @@ export async function purgeObjects(services: JobServices, { stopping, onPurged }
     (skippedCount) => spentAudio(db, skippedCount),
     ({ id, key }) => removeAudio(services, id, key),
   );
+  await removeLeftAudio(services, stopping);
+}
+
+/** Of jobs whose process died after their end, or that the store could not delete. Each record once. */
+async function removeLeftAudio(services: JobServices, stopping: AbortSignal | undefined): Promise<void> {
+  const { db } = bypassRls(services.database, "sweep");
+  let after = 0n;
+  await runInBatches(SWEPT_AT_ONCE, async () => {
+    const left = await leftSpentAudio(db, after, SWEPT_AT_ONCE);
+    for (const spentAudio of left) {
+      if (stopping?.aborted === true) return 0;
+      await removeSpentAudio(services, spentAudio);
+      after = spentAudio.id;
+    }
+    return left.length;
+  });
 }
 
 /** Processes each due object once. Objects that cannot be removed now are skipped, so that those behind them have their turn. */

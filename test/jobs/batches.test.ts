@@ -3,15 +3,19 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
+import { createEndBatch } from "../../src/jobs/end-batch.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import type { JobEnd } from "../../src/jobs/job-end.ts";
 import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/run/settle-open.ts";
 import { claimJob } from "../../src/jobs/store/claimed-jobs.ts";
 import type { PendingSubmission } from "../../src/jobs/submission.ts";
+import { purgeObjects } from "../../src/jobs/sweep.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
 import { bypassRls } from "../../src/storage/system.ts";
+import { ObjectMissing } from "../../src/objects/store.ts";
+import { shiftClock } from "../harness/postgres/database.ts";
 import { OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "./setting.ts";
@@ -102,6 +106,28 @@ test("jobs.end-transaction: large results that are stored at once do not share a
     rows.map((row) => Number(row.jobs)),
     [2, 2],
   );
+});
+
+test("jobs.audio-retention: what the store cannot delete at the end of jobs, or their process did not live to delete, the next sweep finds in their one record", async () => {
+  const { app, database } = gateway;
+  const { jobs } = app;
+  const remove = async (): Promise<void> => {
+    throw new Error("it is unavailable");
+  };
+  const endInBatch = createEndBatch({ ...jobs, objects: { ...jobs.objects, remove } });
+  const ending = [await claimed(), await claimed()];
+  assert.deepEqual(await Promise.all(ending.map((job) => endJob({ ...jobs, endInBatch }, job, failing))), [true, true]);
+  await jobs.removals.done();
+  const keys = ending.map(({ id }) => `audio/${id}`);
+  const records = async () =>
+    (await database.db.selectFrom("spent_audio").select("keys").execute()).map((row) => row.keys);
+  assert.deepEqual(await records(), [keys]);
+  await purgeObjects(jobs);
+  assert.deepEqual(await records(), [keys], "a process that lives is deleting it");
+  await shiftClock(database, 11);
+  await purgeObjects(jobs);
+  assert.deepEqual(await records(), []);
+  for (const key of keys) await assert.rejects(jobs.objects.open(key), ObjectMissing);
 });
 
 test("webhooks.tenancy, jobs.end-transaction: jobs of two workspaces that end together have events, deliveries and messages of their own workspace, and a caller's cancellation has them too", async () => {

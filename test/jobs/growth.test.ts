@@ -16,6 +16,7 @@ import {
   lapsedJobs,
   spentAudio,
 } from "../../src/jobs/store/job-sweep.ts";
+import { deleteSpentAudio, leftSpentAudio } from "../../src/jobs/store/spent-audio.ts";
 import { insertJobs, jobsByState, listJobs, readJob } from "../../src/jobs/store/jobs.ts";
 import type { SystemTransaction } from "../../src/storage/database.ts";
 import { bypassRls } from "../../src/storage/system.ts";
@@ -69,7 +70,8 @@ test("jobs.growth: no statement of a job, a poll, a list or a sweep reads the fi
       count: (tx) => jobsByState(tx),
       lock: (tx) => lockFenced(tx, [fence]),
       end: (tx) => endRows(tx, [endOf(fence)], 3_600),
-      forget: (tx) => forgetAudio(tx, [id]),
+      forget: (tx) => forgetAudio(tx, id),
+      "delete audio": (tx) => deleteSpentAudio(tx, [1n]),
       poll: (tx) => readJob(tx, owner, middle),
       list: (tx) => listJobs(tx, scope, page),
       "list of failures": (tx) => listJobs(tx, scope, { ...page, status: "failed" }),
@@ -78,6 +80,7 @@ test("jobs.growth: no statement of a job, a poll, a list or a sweep reads the fi
       forgotten: forgottenJobs,
       overdue: beginOverdueJob,
       audio: (tx) => spentAudio(tx, 0),
+      "left audio": (tx) => leftSpentAudio(tx, 0n, 500),
       expired: expiredJobs,
       results: (tx) => expiredResults(tx, 0),
       old: deleteOldJobs,
@@ -129,5 +132,6 @@ function endOf(fence: { readonly id: string; readonly attempt: number }): Parame
     error: null,
     usage: {},
     eventId: newId("event"),
+    spentAudioKey: null,
   };
 }

@@ -4,15 +4,15 @@ import { isDatabaseUnavailable } from "../../storage/database-faults.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
 import type { SystemHandle } from "../../storage/database.ts";
 import { type Announcement, announceCalls, claimJobs } from "../store/claimed-jobs.ts";
-import { forgetAudio } from "../store/job-sweep.ts";
+import { deleteSpentAudio } from "../store/spent-audio.ts";
 
 export interface WriteBatches {
   /** Null: the job has ended, or another worker has it. */
   claim(db: SystemHandle, id: string): Promise<JobRow | null>;
   /** False: another worker has the job, or a cancellation came first. */
   announce(db: SystemHandle, announcement: Announcement): Promise<boolean>;
-  /** The audio of an ended job was deleted. */
-  forgetAudio(db: SystemHandle, id: string): Promise<void>;
+  /** The audio of ended jobs was deleted. */
+  forgetSpentAudio(db: SystemHandle, id: bigint): Promise<void>;
 }
 
 const MAX_BATCH = 100;
@@ -34,9 +34,9 @@ export function createWriteBatches(): WriteBatches {
       return announcements.map(({ fence }) => written.has(fence.id));
     }),
     // No job waits for it, so that a batch may wait for more.
-    forgetAudio: batched(
+    forgetSpentAudio: batched(
       async (db, ids) => {
-        await forgetAudio(db, ids);
+        await deleteSpentAudio(db, ids);
         return ids.map(() => undefined);
       },
       { pauseFactor: FORGET_PAUSE_FACTOR },

@@ -1,7 +1,6 @@
 // Queries of the job sweep: finds lapsed leases, passed deadlines, audio that is no longer needed, and expired results, and deletes what has expired
 // [jobs.dead-worker] [jobs.purge-progress]. Every process sweeps, and skips rows that another process has locked.
 import { sql } from "kysely";
-import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle, SystemTransaction } from "../../storage/database.ts";
 import type { JobRow } from "../../storage/schema/tables.ts";
 
@@ -60,7 +59,7 @@ export interface DueObject {
   readonly key: string;
 }
 
-/** Audio of ended jobs. Skips the first `skip`, which the object store cannot delete now. */
+/** Audio that the rows of ended jobs name: no worker ended these jobs, or one of an earlier version did. Skips the first `skip`, which the object store cannot delete now. */
 export async function spentAudio(db: SystemHandle, skip: number): Promise<readonly DueObject[]> {
   const { rows } = await sql<DueObject>`
     select id, audio_key as key from jobs where audio_key is not null and finished_at is not null
@@ -68,11 +67,11 @@ export async function spentAudio(db: SystemHandle, skip: number): Promise<readon
   return rows;
 }
 
-/** Locks the jobs in id order, because several processes may have removed the same audio. */
-export async function forgetAudio(db: SystemHandle, ids: readonly string[]): Promise<void> {
-  await sql`${PREPARED} with ended as materialized (select id from jobs
-      where id = any(${ids}::text[]) and finished_at is not null and audio_key is not null order by id for update)
-    update jobs set audio_key = null where id = any(array(select id from ended))`.execute(db);
+/** The audio of an ended job was deleted. */
+export async function forgetAudio(db: SystemHandle, id: string): Promise<void> {
+  await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null and audio_key is not null`.execute(
+    db,
+  );
 }
 
 /** Expired jobs without a result in the object store, at most `SWEPT_AT_ONCE`. */

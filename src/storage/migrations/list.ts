@@ -27,6 +27,7 @@ import * as urlFetches from "./0020-0039/0030-url-fetches.ts";
 import * as providerFailures from "./0020-0039/0031-provider-failures.ts";
 import * as alerts from "./0020-0039/0033-alerts.ts";
 import * as modelLists from "./0020-0039/0035-model-lists.ts";
+import * as spentAudio from "./0020-0039/0036-spent-audio.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -56,4 +57,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0031-provider-failures": providerFailures,
   "0033-alerts": alerts,
   "0035-model-lists": modelLists,
+  "0036-spent-audio": spentAudio,
 };

@@ -599,6 +599,13 @@ create table routes (
   constraint routes_pkey PRIMARY KEY (scope, id)
 );
 
+create table spent_audio (
+  id bigint not null,
+  keys text[] not null,
+  ended_at timestamp with time zone not null default patchbay_now(),
+  constraint spent_audio_pkey PRIMARY KEY (id)
+);
+
 create table usage_days (
   workspace_id text not null,
   app_id text not null,

@@ -56,6 +56,13 @@ export interface JobsTable {
   purged_at: TimeOrNull;
 }
 
+/** Audio of jobs that have ended, until it is deleted. */
+export interface SpentAudioTable {
+  id: Generated<bigint>;
+  keys: readonly string[];
+  ended_at: TimeWithDefault;
+}
+
 export interface ProviderDeletionsTable {
   id: string;
   workspace_id: string;

@@ -29,7 +29,7 @@ import type {
   RoutesTable,
   RouteVersionsTable,
 } from "./tables-directory.ts";
-import type { JobsTable, ProviderDeletionsTable } from "./tables-jobs.ts";
+import type { JobsTable, ProviderDeletionsTable, SpentAudioTable } from "./tables-jobs.ts";
 import type {
   AttemptsTable,
   BudgetLeasesTable,
@@ -176,6 +176,7 @@ export interface Tables {
   plans: PlansTable;
   budget_leases: BudgetLeasesTable;
   jobs: JobsTable;
+  spent_audio: SpentAudioTable;
   webhook_events: WebhookEventsTable;
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;

@@ -56,4 +56,4 @@ export const TENANT_TABLES: readonly TenantTable[] = [
 export const SHARED_TABLES: readonly string[] = ["directory_state", "plans", "prices", "usage_progress"];
 
 /** Tables of the installation that workspaces may not access. */
-export const SYSTEM_TABLES: readonly string[] = ["key_pepper"];
+export const SYSTEM_TABLES: readonly string[] = ["key_pepper", "spent_audio"];
