@@ -421,6 +421,29 @@ test("metering.lease-batching: what is settled during a write is written behind 
   assert.deepEqual(batches, [1, 6]);
 });
 
+test("metering.lease-batching: fewer than 32 settlements wait for others for 200 ms, more for 50 ms", async (t) => {
+  const stored: number[] = [];
+  const db = afterSettlements(database, async () => {
+    stored.push((await attempts()).length);
+  });
+  const own = createLeases({ database: withSystemAccess(database, { db }) });
+  opened.push(own);
+  const items = Array.from({ length: 34 }, () => reservation(10));
+  for (const item of items) assert((await own.reserve(item)).ok);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const [first, second, ...others] = items;
+  assert(first && second);
+  own.settle(chatSettlement(first, 7));
+  for (const _ of [50, 100, 150]) t.mock.timers.tick(50);
+  own.settle(chatSettlement(second, 7));
+  t.mock.timers.tick(50);
+  await until(() => stored.length === 1);
+  for (const item of others) own.settle(chatSettlement(item, 7));
+  t.mock.timers.tick(50);
+  await until(() => stored.length === 2);
+  assert.deepEqual(stored, [2, 34]);
+});
+
 test("metering.lease-batching: a provider's request id is stored to the letter, and each row keeps its own in addition to what rows share", async () => {
   const ids = ["NULL", "null", '"', "\\", '\\"', "a,b", "{}", "'", "$1", null];
   const items = ids.map((_id, index) => reservation(10 + index, BigInt(index), { position: 1 + (index % 2) }));
