@@ -126,6 +126,23 @@ export async function inTurns(
   return results;
 }
 
+/** Loads all at the same time, in rounds. For loads that leave most of the cores idle. */
+export async function together(
+  contenders: readonly Contender[],
+  seconds: number,
+  load: (contender: Contender, seconds: number) => Promise<Loaded>,
+  roundCount: number,
+): Promise<readonly { readonly contender: Contender; readonly rounds: readonly Round[] }[]> {
+  const results = contenders.map((contender) => ({ contender, rounds: [] as Round[] }));
+  for (let turn = 0; turn < roundCount; turn += 1)
+    await Promise.all(
+      results.map(async ({ contender, rounds }) => {
+        rounds.push(await measured(contender, () => load(contender, seconds / roundCount)));
+      }),
+    );
+  return results;
+}
+
 export async function measured({ name, pid, databasePid }: Contender, run: () => Promise<Loaded>): Promise<Round> {
   const before = [pid, databasePid].map((each) => (each === null ? null : cpuMsOf(each)));
   const loaded = await run();

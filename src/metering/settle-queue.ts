@@ -12,7 +12,7 @@ export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "
 /** A batch costs about the same for 1 or 100 settlements, so the first one waits briefly for others. */
 const LINGER_MS = 50;
 /**
- * Fewer than these wait up to four times as long. With one connection a chat then meets a batch a third as often (docs/decisions/0062-settlements-in-one-statement.md),
+ * Fewer than these wait up to four times as long. With one connection a chat then meets a batch a third as often (docs/decisions/0062-what-a-chat-waits-for.md),
  * and a crash loses the record of no more chats than under load.
  */
 const SMALL_BATCH = 32;

@@ -1,5 +1,5 @@
 // Settles a batch of leased attempts in one statement, which is one round trip instead of seven. A chat that runs at the same time waits for the main thread,
-// so each round trip less shortens what others wait for (docs/decisions/0062-settlements-in-one-statement.md).
+// so each round trip less shortens what others wait for (docs/decisions/0062-what-a-chat-waits-for.md).
 import { sql } from "kysely";
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { SystemHandle } from "../../storage/database.ts";
