@@ -27,9 +27,7 @@ import { type CallPiece, createCallSorter } from "./openai-call-pieces.ts";
 import { originOf } from "./openai-history.ts";
 import { type JsonReply, requestIdOf } from "../wire/read-reply.ts";
 
-const content = z
-  .union([z.string(), partsOf(z.object({ type: z.string(), text: z.string().optional() }))])
-  .nullish();
+const content = z.union([z.string(), partsOf(z.object({ type: z.string(), text: z.string().optional() }))]).nullish();
 
 /** Mistral sends parts, some of which are thoughts and not the answer. */
 function contentText(value: z.infer<typeof content>): string {
