@@ -72,5 +72,5 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 # Finishes the requests in progress, then exits.
 STOPSIGNAL SIGTERM
 # Node.js itself, without a shell: signals reach it, and the drain begins at once. Run with --init, so that killed decoders are collected.
-ENTRYPOINT ["node", "--max-semi-space-size=64", "--use-largepages=silent", "--no-memory-reducer", "--no-allocation-site-pretenuring", "--external-memory-accounted-in-global-limit", "/app/dist/src/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=64", "--semi-space-growth-factor=16", "--use-largepages=silent", "--no-memory-reducer", "--no-allocation-site-pretenuring", "--external-memory-accounted-in-global-limit", "/app/dist/src/main.js"]
 CMD ["up", "--host", "0.0.0.0", "--port", "8080"]

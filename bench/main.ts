@@ -70,7 +70,7 @@ realtime       live audio through the WebSocket, compared with the same straight
   --streams 8          at once
   --find-limit         instead: doubles the streams, then halves the distance, until the added p95 passes 20 ms
 latency        plain chat: delay added to a provider that answers after 20 ms, and the frontier: requests/s at a p99
-  --seconds 4          of load for each, in six alternating rounds; longer for a few connections, for 1,500 requests of each
+  --seconds 4          of load for each, in four rounds; longer for a few connections, for 1,500 requests of each. With 2, an engine takes three minutes
   --connections 1,4,16,64
   --engine postgres    or embedded; else both
 keyed-latency  keyed transcriptions on PostgreSQL 18 and on the oldest supported server, in turns

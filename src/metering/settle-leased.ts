@@ -1,10 +1,12 @@
 // Writes a batch of chats that leases paid for in one transaction: a settled row each, and their amounts moved from reserved to spent in the leases and
-// budgets [metering.lease-shared].
+// budgets [metering.lease-shared]. Nearly always it is a single statement.
 import { addSettled, type LeaseChange, lockLeases } from "./store/budget-leases.ts";
 import { changeWindows, readWindowKeys } from "./store/budget-windows.ts";
 import { lockBudgets } from "./store/budgets.ts";
-import { insertLeased, type LeasedAttempt, type SharedColumns } from "./store/leased-attempts.ts";
-import type { Database } from "../storage/database.ts";
+import { insertMissing, type LeasedAttempt, type SharedColumns } from "./store/leased-attempts.ts";
+import { settleInOneStatement } from "./store/settle-in-one-statement.ts";
+import type { Database, SystemTransaction } from "../storage/database.ts";
+import { isTransient } from "../storage/database-faults.ts";
 import { bypassRls } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
@@ -37,21 +39,30 @@ export function leasedAttempt(
 export async function settleLeased(
   database: Database,
   batch: readonly LeasedAttempt[],
-  options: { readonly nowMs: number; readonly mayBeThere: boolean },
+  { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<void> {
-  await transact(bypassRls(database, "batch"), async (tx) => {
-    const inserted = await insertLeased(tx, batch, options);
-    const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
-    // A lapsed lease was counted as spent as a whole: its calls are recorded, but not counted again.
-    const sums = sumByLease(inserted.filter((item) => leases.has(item.leaseId)));
-    const changes = sums.flatMap((sum) => {
-      const reserved = { nanoUsd: -sum.nanoUsd, tokens: -sum.tokens };
-      return readWindowKeys(leases.get(sum.id)?.windows ?? []).map((key) => move(key, { reserved, spent: sum }));
-    });
-    await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
-    await changeWindows(tx, changes);
-    await addSettled(tx, sums);
+  const access = bypassRls(database, "batch");
+  try {
+    if (!mayBeThere && (await settleInOneStatement(access.db, batch, { sums: sumByLease(batch), nowMs }))) return;
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+  await transact(access, (tx) => settleInSteps(tx, batch, nowMs));
+}
+
+/** A new statement for each step sees what was committed before its locks were granted. */
+async function settleInSteps(tx: SystemTransaction, batch: readonly LeasedAttempt[], nowMs: number): Promise<void> {
+  const inserted = await insertMissing(tx, batch, nowMs);
+  const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
+  // A lapsed lease was counted as spent as a whole: its calls are recorded, but not counted again.
+  const sums = sumByLease(inserted.filter((item) => leases.has(item.leaseId)));
+  const changes = sums.flatMap((sum) => {
+    const reserved = { nanoUsd: -sum.nanoUsd, tokens: -sum.tokens };
+    return readWindowKeys(leases.get(sum.id)?.windows ?? []).map((key) => move(key, { reserved, spent: sum }));
   });
+  await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
+  await changeWindows(tx, changes);
+  await addSettled(tx, sums);
 }
 
 function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {

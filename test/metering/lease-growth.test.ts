@@ -13,6 +13,7 @@ import {
   withSystemAccess,
 } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
+import { afterSettlements } from "./after-settlements.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 let database: TestDatabase;
@@ -21,6 +22,7 @@ let leases: Leases;
 let nowMs = 0;
 /** Every transaction of the leases passes here first. */
 let beforeEachTransaction: () => Promise<void> | void;
+let afterEachSettlement: () => Promise<void> | void;
 let transactions = 0;
 let ended = 0;
 const made: Reservation[] = [];
@@ -45,8 +47,10 @@ beforeEach(async () => {
     ended += 1;
     return result;
   };
+  afterEachSettlement = () => undefined;
+  const db = afterSettlements(database, () => afterEachSettlement());
   leases = createLeases({
-    database: withSystemAccess(database, { transaction }),
+    database: withSystemAccess(database, { db, transaction }),
     nowMs: () => nowMs,
     onError: (error) => errors.push(error),
   });
@@ -347,7 +351,9 @@ test("metering.lease-refill-failure: a refill that fails fails no call that find
 test("metering.lease-unwritten-bound: with 20,000 settlements unwritten a call waits for one batch of them, and not for all", async () => {
   await reserveMany(20_000);
   const waiting: (() => void)[] = [];
-  beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));
+  const wait = () => new Promise<void>((resolve) => waiting.push(resolve));
+  beforeEachTransaction = wait;
+  afterEachSettlement = wait;
   endAll();
   let isReserved = false;
   const reserved = reserve().finally(() => {
@@ -362,5 +368,6 @@ test("metering.lease-unwritten-bound: with 20,000 settlements unwritten a call w
   }
   await reserved;
   beforeEachTransaction = () => undefined;
+  afterEachSettlement = () => undefined;
   for (const goOn of waiting) goOn();
 });

@@ -1,6 +1,7 @@
 // Leases: a budget is never exceeded, nothing is charged twice, and what a crash left open is visible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, mock, test } from "node:test";
+import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
@@ -21,6 +22,7 @@ import {
 } from "../harness/postgres/database.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
+import { afterSettlements } from "./after-settlements.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 let database: TestDatabase;
@@ -109,6 +111,26 @@ test("metering.lease-budget-change: a budget removed and created again counts wh
   assert.deepEqual(await windows(id), [{ tokens: [5n, 0n], nanoUsd: [0n, 0n] }]);
 });
 
+test("metering.budget-recreated: a settlement that waits while the budget is created again counts in it", async () => {
+  const id = await budget({ tokens: 1_000n });
+  const item = reservation(10);
+  assert((await leases.reserve(item)).ok);
+  await database.db.deleteFrom("budgets").where("id", "=", id).execute();
+  leases.settle(chatSettlement(item, 5));
+  let flushed: Promise<void> | undefined;
+  await database.transaction(async (tx) => {
+    const { workspaceId, appId } = tenant;
+    const name = { id, workspace_id: workspaceId, app_id: appId, period: "month" as const };
+    // Locks the lease and counts what it holds, before the settlement takes effect and unseen by its snapshot.
+    await upsertBudget(tx, { ...name, limit_tokens: 1_000n, managed_by: "test" }, { limit_tokens: 1_000n });
+    flushed = leases.flush();
+    await until(async () => (await waitingForLocks()) > 0);
+  });
+  await flushed;
+  await leases.close();
+  assert.deepEqual(await windows(id), [{ tokens: [5n, 0n], nanoUsd: [0n, 0n] }]);
+});
+
 test("metering.lease-accounting: what fits exactly is granted, what could exceed is refused with the figures, what is returned fits again", async () => {
   await budget({ tokens: 1_000n });
   const first = reservation(600);
@@ -147,6 +169,12 @@ test("metering.lease-shared: many reservations of one app share one durable slic
     [["closed", false]],
   );
 });
+
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+  return rows[0]?.waiting ?? 0;
+}
 
 /** How often others were asked for what they hold, while `work` ran; they return it in a moment. */
 async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
@@ -350,13 +378,12 @@ test("metering.lease-settle-isolation: a settlement that the database refuses de
 test("metering.lease-settle-isolation: settlements whose commit reply was lost are written again, and count once", async () => {
   const id = await budget({ tokens: 1_000_000n });
   let isLost = false;
-  const transaction: TestDatabase["transaction"] = async (work) => {
-    const result = await database.transaction(work);
-    if (!isLost) return result;
+  const db = afterSettlements(database, () => {
+    if (!isLost) return;
     isLost = false;
     throw sessionCut();
-  };
-  const own = createLeases({ database: withSystemAccess(database, { transaction }), onError: () => undefined });
+  });
+  const own = createLeases({ database: withSystemAccess(database, { db }), onError: () => undefined });
   opened.push(own);
   const items = Array.from({ length: 7 }, () => reservation(10));
   for (const item of items) assert((await own.reserve(item)).ok);
@@ -377,31 +404,46 @@ test("metering.lease-batching: what is settled during a write is written behind 
   const began = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   let rows = 0;
-  const transaction: TestDatabase["transaction"] = async (work) => {
+  const db = afterSettlements(database, async () => {
     began.resolve();
     await mayEnd.promise;
-    const result = await database.transaction(work);
     const now = (await attempts()).length;
     batches.push(now - rows);
     rows = now;
-    return result;
-  };
-  const items = Array.from({ length: 7 }, () => reservation(10));
-  let isReserved = false;
-  const own = createLeases({
-    database: withSystemAccess(database, {
-      transaction: (work) => (isReserved ? transaction(work) : database.transaction(work)),
-    }),
   });
+  const items = Array.from({ length: 7 }, () => reservation(10));
+  const own = createLeases({ database: withSystemAccess(database, { db }) });
   opened.push(own);
   for (const item of items) assert((await own.reserve(item)).ok);
-  isReserved = true;
   own.settle(chatSettlement(items[0] as Reservation, 7));
   await began.promise;
   for (const item of items.slice(1)) own.settle(chatSettlement(item, 7));
   mayEnd.resolve();
   await until(() => batches.length === 2);
   assert.deepEqual(batches, [1, 6]);
+});
+
+test("metering.lease-batching: fewer than 32 settlements wait for others for 200 ms, more for 50 ms", async (t) => {
+  const stored: number[] = [];
+  const db = afterSettlements(database, async () => {
+    stored.push((await attempts()).length);
+  });
+  const own = createLeases({ database: withSystemAccess(database, { db }) });
+  opened.push(own);
+  const items = Array.from({ length: 34 }, () => reservation(10));
+  for (const item of items) assert((await own.reserve(item)).ok);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const [first, second, ...others] = items;
+  assert(first && second);
+  own.settle(chatSettlement(first, 7));
+  for (const _ of [50, 100, 150]) t.mock.timers.tick(50);
+  own.settle(chatSettlement(second, 7));
+  t.mock.timers.tick(50);
+  await until(() => stored.length === 1);
+  for (const item of others) own.settle(chatSettlement(item, 7));
+  t.mock.timers.tick(50);
+  await until(() => stored.length === 2);
+  assert.deepEqual(stored, [2, 34]);
 });
 
 test("metering.lease-batching: a provider's request id is stored to the letter, and each row keeps its own in addition to what rows share", async () => {
@@ -445,8 +487,11 @@ test("metering.lease-renewal: leases are renewed first: a failing settlement or 
   let isStuck = false;
   const transaction: TestDatabase["transaction"] = (work) =>
     isStuck ? Promise.reject(sessionCut()) : database.transaction(work);
+  const db = afterSettlements(database, () => {
+    if (isStuck) throw sessionCut();
+  });
   const own = createLeases({
-    database: withSystemAccess(database, { transaction }),
+    database: withSystemAccess(database, { db, transaction }),
     nowMs: () => now,
     onError: () => undefined,
   });

@@ -90,16 +90,18 @@ export async function addGranted(tx: SystemHandle, { id, nanoUsd, tokens }: Leas
 
 export async function addSettled(tx: SystemHandle, changes: readonly LeaseChange[]): Promise<void> {
   if (changes.length === 0) return;
-  const list = changes.map(({ id, nanoUsd, tokens }) => ({
-    id,
-    nano_usd: nanoUsd.toString(),
-    tokens: tokens.toString(),
-  }));
   // For the `any`, see `waysTo` in budgets.ts.
   await sql`${PREPARED} with given as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint))
+      select * from jsonb_to_recordset(${leaseChangesJson(changes)}::jsonb) as given (id text, nano_usd bigint, tokens bigint))
     update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
     from given where l.id = given.id and l.id = any(array(select id from given))`.execute(tx);
+}
+
+/** For `jsonb_to_recordset`. */
+export function leaseChangesJson(changes: readonly LeaseChange[]): string {
+  return JSON.stringify(
+    changes.map(({ id, nanoUsd, tokens }) => ({ id, nano_usd: nanoUsd.toString(), tokens: tokens.toString() })),
+  );
 }
 
 /** Returns the ids that this holder still has. */

@@ -1,5 +1,5 @@
 // Stores the attempts that leases paid for: they are settled from the start, and arrive in batches.
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { AttemptId, LeaseId, RequestId } from "../../contract/ids.ts";
 import { PREPARED } from "../../storage/connection/prepared.ts";
 import type { DatabaseTransaction } from "../../storage/database.ts";
@@ -21,20 +21,22 @@ export interface LeasedAttempt extends SharingRow {
   readonly usage: TokenUsage | null;
 }
 
+/** An `insert`, to which conditions may be added. */
+export function insertLeased(batch: readonly LeasedAttempt[], nowMs: number): RawBuilder<unknown> {
+  // `settled_at` is the time of this insert, on which the usage roll-up depends.
+  return sql`insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+    select ${COLUMNS}, 0, 'settled', ${coarseTimestamp(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
+}
+
 /** Returns the attempts that were not in the table yet. Only they count. */
-export async function insertLeased(
+export async function insertMissing(
   tx: DatabaseTransaction,
   batch: readonly LeasedAttempt[],
-  { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
+  nowMs: number,
 ): Promise<readonly LeasedAttempt[]> {
-  // `settled_at` is the time of this insert, on which the usage roll-up depends.
-  const insert = sql`${PREPARED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
-    select ${COLUMNS}, 0, 'settled', ${coarseTimestamp(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${insertDeduplicated(batch, OWN, SHARED)}`;
-  if (!mayBeThere) {
-    await insert.execute(tx);
-    return batch;
-  }
-  const { rows } = await sql<{ id: string }>`${insert} on conflict (id) do nothing returning id`.execute(tx);
+  const { rows } = await sql<{
+    id: string;
+  }>`${PREPARED} ${insertLeased(batch, nowMs)} on conflict (id) do nothing returning id`.execute(tx);
   const ids = new Set(rows.map((row) => row.id));
   return batch.filter((item) => ids.has(item.attemptId));
 }

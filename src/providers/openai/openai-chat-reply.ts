@@ -12,6 +12,7 @@ import type {
 } from "../chat/chat-provider.ts";
 import { answeredBy, modelField } from "../answered-model.ts";
 import { argumentsSent, partsOf, tokens, uniqueCallId, usageOf, writtenArguments } from "../chat/chat-values.ts";
+import { asRecord } from "../../lib/json/json-guards.ts";
 import type { EventReader } from "../wire/chat-wire.ts";
 import {
   type ChatEnding,
@@ -26,14 +27,13 @@ import { type CallPiece, createCallSorter } from "./openai-call-pieces.ts";
 import { originOf } from "./openai-history.ts";
 import { type JsonReply, requestIdOf } from "../wire/read-reply.ts";
 
-const content = z
-  .union([z.string(), partsOf(z.object({ type: z.string(), text: z.string().optional() }))])
-  .nullish()
-  // Mistral sends parts, some of which are thoughts and not the answer.
-  .transform((value) => {
-    if (typeof value === "string") return value;
-    return (value ?? []).map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
-  });
+const content = z.union([z.string(), partsOf(z.object({ type: z.string(), text: z.string().optional() }))]).nullish();
+
+/** Mistral sends parts, some of which are thoughts and not the answer. */
+function contentText(value: z.infer<typeof content>): string {
+  if (typeof value === "string") return value;
+  return (value ?? []).map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+}
 
 const calledFunction = z.object({
   name: z.string().nullish(),
@@ -63,8 +63,8 @@ const message = z.object({
   content,
   refusal: z.string().nullish(),
   tool_calls: partsOf(toolCall).nullish(),
-  reasoning_content: z.string().nullish().catch(undefined),
-  reasoning: z.string().nullish().catch(undefined),
+  reasoning_content: z.unknown().optional(),
+  reasoning: z.unknown().optional(),
   /** The protocol's first form, which some servers still use. */
   function_call: calledFunction.nullish(),
 });
@@ -82,21 +82,23 @@ const usage = z.object({
 
 const reply = z.object({
   choices: partsOf(z.object({ message, finish_reason: z.string().nullish() })),
-  usage: usage.nullish().catch(undefined),
+  /** Read by `toUsage`, like that of chunks. */
+  usage: z.unknown().optional(),
 });
 
+/** A stream is parsed chunk by chunk, so what most chunks lack or need not be valid is checked where it is read: half of the garbage of a stream was zod's. */
 const chunk = z.object({
   choices: partsOf(
     z.object({
-      index: z.int().nullish().catch(undefined),
+      index: z.unknown().optional(),
       delta: message.nullish(),
       /** For a server that answers in one event. */
       message: message.nullish(),
       finish_reason: z.string().nullish(),
     }),
   ).nullish(),
-  usage: usage.nullish().catch(undefined),
-  x_groq: z.object({ usage: usage.nullish() }).nullish().catch(undefined),
+  usage: z.unknown().optional(),
+  x_groq: z.unknown().optional(),
 });
 
 type Choice = NonNullable<z.infer<typeof chunk>["choices"]>[number];
@@ -122,7 +124,7 @@ function adjustEnding(ending: ChatEnding, contentFlags: Seen): ChatEnding {
 }
 
 function refusalMark(wireMessage: z.infer<typeof message> | null | undefined): { readonly isRefusal?: true } {
-  return wireMessage?.refusal && !wireMessage.content ? { isRefusal: true } : {};
+  return wireMessage?.refusal && contentText(wireMessage.content) === "" ? { isRefusal: true } : {};
 }
 
 /** A call without arguments has an empty object. If the answer was truncated by its length, the missing part is unknown. */
@@ -146,7 +148,7 @@ export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): C
   const choice = answered?.choices[0];
   if (answered === undefined || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { refusal } = choice.message;
-  const text = choice.message.content || (refusal ?? "");
+  const text = contentText(choice.message.content) || (refusal ?? "");
   const calls = callsOf(choice.message);
   if (!hasReason(choice.finish_reason)) throw new ProviderError("bad_reply", { reason: "no_finish" });
   const contentFlags = { text: text !== "", calls: calls.length > 0, refusal: Boolean(refusal) };
@@ -171,9 +173,15 @@ export function readOpenAiAnswer({ body, headers }: JsonReply, model: string): C
   };
 }
 
-function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage | null {
-  if (reported == null) return null;
+function toUsage(value: unknown): ChatUsage | null {
+  const reported = value == null ? undefined : usage.safeParse(value).data;
+  if (reported === undefined) return null;
   return usageOf(reported.prompt_tokens, reported.completion_tokens, reported.prompt_tokens_details?.cached_tokens);
+}
+
+/** Anything but a number of another choice counts as the first. */
+function isOtherChoice(index: unknown): boolean {
+  return Number.isSafeInteger(index) && index !== 0;
 }
 
 export function openAiEvents(model: string): EventReader {
@@ -184,7 +192,7 @@ export function openAiEvents(model: string): EventReader {
 
   function readChoice({ delta, message: whole, finish_reason: reason }: Choice, events: ChatEvent[]): void {
     const wireMessage = delta ?? whole;
-    const text = wireMessage?.content || (wireMessage?.refusal ?? "");
+    const text = contentText(wireMessage?.content) || (wireMessage?.refusal ?? "");
     const pieces = piecesOf(wireMessage, model);
     if (text !== "" || pieces.length > 0) finish.content();
     hasText ||= text !== "";
@@ -210,9 +218,9 @@ export function openAiEvents(model: string): EventReader {
       const events: ChatEvent[] = [];
       for (const choice of parsed.data.choices ?? []) {
         // Only one choice is requested.
-        if ((choice.index ?? 0) === 0) readChoice(choice, events);
+        if (!isOtherChoice(choice.index)) readChoice(choice, events);
       }
-      const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
+      const reported = toUsage(parsed.data.usage) ?? toUsage(asRecord(parsed.data.x_groq)["usage"]);
       if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish.last() !== null });
       return events;
     },
