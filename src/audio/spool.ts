@@ -227,9 +227,9 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   };
 }
 
-/** A request body for a store that can upload the file directly. */
+/** The recording as an object's body. It must not be disposed of before the object is stored. */
 export function objectBody({ source, open }: SpooledAudio) {
-  return source.kind === "file" ? { path: source.path, open } : open();
+  return source.kind === "file" ? { path: source.path, open } : { bytes: source.bytes, open };
 }
 
 async function hashOf(content: AsyncIterable<Uint8Array>): Promise<string> {

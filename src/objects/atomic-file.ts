@@ -5,6 +5,7 @@ import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createBatcher } from "../lib/concurrency/batcher.ts";
 import { hasErrorCode, nullIfMissing } from "./file-errors.ts";
+import { writeSynced } from "./write-synced.ts";
 
 export interface FinalName {
   readonly path: string;
@@ -14,23 +15,27 @@ export interface FinalName {
 
 export async function writeAtomically(
   name: FinalName,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Uint8Array,
   syncFolder: SyncFolder,
 ): Promise<void> {
   const temporaryPath = temporaryName(name.incoming);
   try {
-    const handle = await open(temporaryPath, "wx", 0o600);
-    try {
-      await handle.writeFile(body);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await (body instanceof Uint8Array ? writeSynced(temporaryPath, body) : writePieces(temporaryPath, body));
     await moveDurably(temporaryPath, name.path, syncFolder);
   } catch (error) {
     // Once it is renamed, the temporary name is gone.
     await rm(temporaryPath, { force: true });
     throw error;
+  }
+}
+
+async function writePieces(path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(body);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -21,6 +21,7 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
 
   return {
     put: (key, body) => writeAtomically({ path: pathOf(key), incoming }, body, syncFolder),
+    putBytes: (key, bytes) => writeAtomically({ path: pathOf(key), incoming }, bytes, syncFolder),
     // A hard link instead of a copy, so that a long recording is not read and written again.
     take: (key, path, sizeBytes) => linkAtomically({ path: pathOf(key), incoming }, path, sizeBytes, syncFolder),
     async open(key) {

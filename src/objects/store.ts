@@ -21,7 +21,9 @@ export interface ObjectStore {
 export type ObjectBody =
   | AsyncIterable<Uint8Array>
   /** A file that is no longer written. A store on the same file system takes it without a copy, other stores read it with `open`. */
-  | { readonly path: string; open(): AsyncIterable<Uint8Array> };
+  | { readonly path: string; open(): AsyncIterable<Uint8Array> }
+  /** Bytes that do not change until the put has settled. A directory writes them without a copy, other stores read copies with `open`. */
+  | { readonly bytes: Uint8Array; open(): AsyncIterable<Uint8Array> };
 
 export type ObjectStoreSettings =
   | { readonly kind: "file"; readonly directory: string }
@@ -52,9 +54,13 @@ export async function openObjectStore(settings: ObjectStoreSettings): Promise<Ob
   const backend = await openBackend(settings);
   return {
     async put(key, body, sizeBytes) {
-      const isFile = "path" in body;
-      if (isFile && (await backend.take?.(requireValidKey(key), body.path, sizeBytes)) === true) return;
-      await backend.put(requireValidKey(key), withExactSize(isFile ? body.open() : body, sizeBytes), sizeBytes);
+      requireValidKey(key);
+      if ("path" in body && (await backend.take?.(key, body.path, sizeBytes)) === true) return;
+      if ("bytes" in body) {
+        if (body.bytes.length !== sizeBytes) throw wrongSize(sizeBytes, `${body.bytes.length}`);
+        if (backend.putBytes !== undefined) return backend.putBytes(key, body.bytes);
+      }
+      await backend.put(key, withExactSize("open" in body ? body.open() : body, sizeBytes), sizeBytes);
     },
     async open(key) {
       const body = await backend.open(requireValidKey(key));
@@ -97,6 +103,9 @@ async function* withExactSize(body: AsyncIterable<Uint8Array>, sizeBytes: number
     if (byteCount > sizeBytes) break;
     yield chunk;
   }
-  if (byteCount !== sizeBytes)
-    throw new Error(`the object was to have ${sizeBytes} bytes, its body has ${byteCount} or more`);
+  if (byteCount !== sizeBytes) throw wrongSize(sizeBytes, `${byteCount} or more`);
+}
+
+function wrongSize(sizeBytes: number, actual: string): Error {
+  return new Error(`the object was to have ${sizeBytes} bytes, its body has ${actual}`);
 }

@@ -24,7 +24,7 @@ test("tenancy.audit-checkpoint: the first checkpoint comes within a minute, then
   const store = memoryObjects();
   let nowMs = Date.parse("2026-11-21T03:00:00Z");
   const objects: Pick<ObjectStore, "put" | "open"> = {
-    put: (key, body, sizeBytes) => store.put(key, "path" in body ? body.open() : body, sizeBytes),
+    put: (key, body, sizeBytes) => store.put(key, "open" in body ? body.open() : body, sizeBytes),
     open: async (key) => {
       const bytes = await store.read(key);
       if (bytes === null) throw new ObjectMissing(key);

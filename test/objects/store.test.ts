@@ -54,6 +54,17 @@ for (const [name, chosen] of Object.entries(settings)) {
       assert.ok(bytes.equals(await read(second, "audio/file")));
     });
 
+    test("storage.objects-whole: bytes in memory become an object, are replaced by others, and are refused in another size", async () => {
+      for (const sizeBytes of [0, 1, 64_044, 3 * MIB + 17]) {
+        const bytes = randomBytes(sizeBytes);
+        const body = { bytes, open: () => pieces(bytes, 65_536) };
+        await assert.rejects(store.put("audio/bytes_not", body, sizeBytes + 1), /was to have/u);
+        await store.put("audio/bytes", body, sizeBytes);
+        assert.ok(bytes.equals(await read(second, "audio/bytes")), `${sizeBytes} bytes`);
+      }
+      await assert.rejects(store.open("audio/bytes_not"), ObjectMissing);
+    });
+
     test("storage.objects-whole: a second put replaces the first, and a reader of the first reads it to its end", async () => {
       await put(store, "results/replaced", Buffer.alloc(4 * MIB, 1));
       const reader = (await store.open("results/replaced"))[Symbol.asyncIterator]();
@@ -217,6 +228,18 @@ test("jobs.upload-linked: a directory links a file of its own file system as it 
   await assert.rejects(store.put("taken/wrong", { path, open: unread }, 1), /was to have/u);
   await assert.rejects(store.put("taken/missing", { path: `${path}-not`, open: unread }, 1), /ENOENT/u);
   assert.deepEqual(readdirSync(join(directory, "taken")), ["object"]);
+  assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
+});
+
+test("jobs.accepted-durable: a directory writes bytes in memory as they are, for their owner only, and leaves no temporary file, whether it can or not", async () => {
+  const store = await openObjectStore(settings.directory);
+  const bytes = randomBytes(64_044);
+  const body = { bytes, open: (): never => assert.fail("it was copied") };
+  await store.put("written/object", body, bytes.length);
+  assert.equal(statSync(join(directory, "written/object")).mode & 0o777, 0o600);
+  // A folder of that name cannot become a file.
+  await put(store, "written/folder/object", Buffer.from("x"));
+  await assert.rejects(store.put("written/folder", body, bytes.length), /EISDIR|ENOTEMPTY|EEXIST|EPERM/u);
   assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
 });
 
