@@ -403,6 +403,19 @@ test("request-body.form-boundary: BAD-118 the boundary split at every offset giv
   }
 });
 
+test("request-body.form-boundary: a preamble that begins as the boundary does is ignored, however the body is split", async (t) => {
+  const bench = await openBench(t);
+  for (const preamble of [`--${BOUNDARY.slice(0, -1)}\r\n`, `-\r\n`, `--${BOUNDARY.slice(0, -1)}_\r\n\r\n`, "\r\n"]) {
+    const body = Buffer.concat([Buffer.from(preamble), form([file(AUDIO)])]);
+    for (let at = 1; at <= preamble.length + BOUNDARY.length + 4; at += 1)
+      assert.deepEqual(
+        await audioOf(await bench.read(formRequest([body.subarray(0, at), body.subarray(at)]))),
+        AUDIO,
+        `split at ${at}`,
+      );
+  }
+});
+
 const NAMES: readonly [string, string, string | null][] = [
   ["BAD-140", "../../etc/passwd", "passwd"],
   ["BAD-141", "C:\\\\windows\\\\a.wav", "a.wav"],

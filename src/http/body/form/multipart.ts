@@ -27,7 +27,7 @@ const LINE_END = Buffer.from("\r\n");
 const HEADERS_END = Buffer.from("\r\n\r\n");
 const HYPHEN = 0x2d;
 
-type State = "preamble" | "boundary" | "headers" | "content" | "epilogue";
+type State = "start" | "preamble" | "boundary" | "headers" | "content" | "epilogue";
 interface Step {
   /** Number of bytes consumed. With 0 and an unchanged state, the parser waits for more bytes. */
   readonly used: number;
@@ -48,14 +48,20 @@ export function createMultipartReader(
   onPart: (headers: PartHeaders) => PartReceiver,
 ): MultipartReader {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
-  let state: State = "preamble";
+  /** At the very beginning a boundary has no line end before it. A line end put in front of the first chunk would copy the chunk, mostly 64 KB of audio. */
+  const opening = delimiter.subarray(LINE_END.length);
+  let state: State = "start";
   let receiver: PartReceiver | null = null;
   let parts = 0;
-  // Starts with a line end, so that a boundary at the very beginning is parsed like any other.
-  let unread: Buffer = LINE_END;
+  let unread: Buffer = Buffer.alloc(0);
 
   function step(buffer: Buffer): Step {
     switch (state) {
+      case "start": {
+        const begin = buffer.subarray(0, opening.length);
+        if (!begin.equals(opening.subarray(0, begin.length))) return { used: 0, next: "preamble" };
+        return begin.length < opening.length ? { used: 0, next: "start" } : { used: begin.length, next: "boundary" };
+      }
       case "preamble":
       case "content": {
         const delimiterIndex = buffer.indexOf(delimiter);
