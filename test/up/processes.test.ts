@@ -145,6 +145,8 @@ test("configuration.ports-first: a start whose ports are in use names all of the
   await once(takenToo, "listening");
   const [port, adminPort] = [taken, takenToo].map((server) => (server.address() as AddressInfo).port);
   const dataDir = join(folder, "never-created");
+  // Each process has an admin port of its own, which another program may have.
+  const others = "(?: 127\\.0\\.0\\.1:\\d+ is in use by another process\\.)*";
   for (const processes of ["1", "2"]) {
     const file = { ...configuration(null, adminPort ?? 0), storage: { data_dir: dataDir } };
     const refused = await start(file, "up", "--port", String(port), "--processes", processes);
@@ -152,7 +154,7 @@ test("configuration.ports-first: a start whose ports are in use names all of the
     assert.match(
       said,
       new RegExp(
-        `127\\.0\\.0\\.1:${port} is in use by another process\\. 127\\.0\\.0\\.1:${adminPort} is in use by another process\\.\n.*choose other ports: .* up --port N --admin-port M\n`,
+        `127\\.0\\.0\\.1:${port} is in use by another process\\. 127\\.0\\.0\\.1:${adminPort} is in use by another process\\.${others}\n.*choose other ports: .* up --port N --admin-port M\n`,
         "u",
       ),
     );
