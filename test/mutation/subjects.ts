@@ -36,21 +36,13 @@ const LEDGER = [
   "test/metering/soft-limits.test.ts",
   "test/metering/settlement-plan.test.ts",
 ];
-const JOBS = [
-  "test/jobs/states.test.ts",
+const ENDS_OF_JOBS = ["test/jobs/batches.test.ts", "test/jobs/one-go.test.ts"];
+const SUBMISSIONS = [
   "test/jobs/batches.test.ts",
-  "test/jobs/one-go.test.ts",
+  "test/jobs/submit-batch.test.ts",
   "test/jobs/local-start.test.ts",
-  "test/jobs/cancel.test.ts",
-  "test/jobs/paused.test.ts",
-  "test/jobs/purge.test.ts",
-  "test/jobs/batch-races.test.ts",
-  "test/jobs/half-open.test.ts",
-  "test/jobs/record-remote-run.test.ts",
-  "test/jobs/retry-after-reclaim.test.ts",
-  "test/jobs/wait.test.ts",
-  "test/jobs/stored-result.test.ts",
-  "test/jobs/time.test.ts",
+  "test/http/jobs/idempotency.test.ts",
+  "test/http/jobs/refusal.test.ts",
 ];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
@@ -112,15 +104,18 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     })),
   ],
   jobs: [
-    ...["claimed-jobs", "end-jobs", "job-sweep", "jobs"].map((name) => ({
-      file: `src/jobs/store/${name}.ts`,
-      tests: JOBS,
-      besides: ["sql" as const],
-    })),
-    ...["end-batch", "leases", "submit-batch", "local-starts"].map((name) => ({
-      file: `src/jobs/${name}.ts`,
-      tests: JOBS,
-    })),
+    { file: "src/jobs/store/claimed-jobs.ts", tests: ["test/jobs/fences.test.ts"], besides: ["sql"] },
+    { file: "src/jobs/store/end-jobs.ts", tests: ["test/jobs/fences.test.ts", ...ENDS_OF_JOBS], besides: ["sql"] },
+    { file: "src/jobs/store/job-sweep.ts", tests: ["test/jobs/sweep-queries.test.ts"], besides: ["sql"] },
+    {
+      file: "src/jobs/store/jobs.ts",
+      tests: ["test/jobs/job-store.test.ts", "test/jobs/fences.test.ts"],
+      besides: ["sql"],
+    },
+    { file: "src/jobs/end-batch.ts", tests: ENDS_OF_JOBS },
+    { file: "src/jobs/leases.ts", tests: ["test/jobs/leases.test.ts"] },
+    { file: "src/jobs/submit-batch.ts", tests: SUBMISSIONS },
+    { file: "src/jobs/local-starts.ts", tests: ["test/jobs/local-start.test.ts"] },
   ],
   signatures: [
     { file: "src/webhooks/sign.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },
