@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import {
   announceCalls,
+  claimJob,
   claimJobs,
   type Fence,
   isCancelRequested,
@@ -317,6 +318,8 @@ test("jobs.dead-worker: a claim takes the jobs that are queued or whose lease ha
     job_lapsed: 4,
     job_lapsed_long_ago: 4,
   })));
+  const claim = async (id: string) => (await tryStatement(database, (tx) => claimJob(tx, id))).result?.id;
+  assert.deepEqual([await claim("job_queued"), await claim("job_own")], ["job_queued", undefined]);
   assert.equal(JOB_LEASE_SECONDS, 30, "as `jobs.dead-worker` counts it");
 });
 
