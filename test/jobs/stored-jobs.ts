@@ -1,15 +1,10 @@
 // Rows of jobs in any state, without the work that leads to them, and what a statement has changed in them.
-import assert from "node:assert/strict";
-import { type KyselyPlugin, sql } from "kysely";
+import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import type { JobOwner } from "../../src/jobs/store/jobs.ts";
-import {
-  asSystemTransaction,
-  type SystemAccess,
-  type SystemHandle,
-  type SystemTransaction,
-} from "../../src/storage/database.ts";
+import type { SystemAccess, SystemHandle, SystemTransaction } from "../../src/storage/database.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
+import { runSequentially } from "../harness/postgres/sequential-statements.ts";
 
 /** The database's time in these tests. */
 export const NOW = "2026-03-01T12:00:00.000Z";
@@ -80,7 +75,7 @@ export interface Outcome<T> {
   readonly changed: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>;
 }
 
-/** Runs the statement in a transaction that is rolled back. It must have been executed when its function has returned. */
+/** Runs the statement in a transaction that is rolled back. It throws if it does not wait for what it executes. */
 export async function tryStatement<T>(
   { transaction }: Pick<SystemAccess, "transaction">,
   statement: (tx: SystemTransaction) => Promise<T>,
@@ -89,19 +84,7 @@ export async function tryStatement<T>(
   const rollback = new Error("rollback");
   await transaction(async (tx) => {
     const before = await readRows(tx);
-    let running = 0;
-    const counting: KyselyPlugin = {
-      transformQuery: ({ node }) => {
-        running += 1;
-        return node;
-      },
-      transformResult: async ({ result }) => {
-        running -= 1;
-        return result;
-      },
-    };
-    const result = await statement(asSystemTransaction(tx.withPlugin(counting)));
-    assert.equal(running, 0, "a statement that its function does not wait for");
+    const result = await runSequentially(tx, statement);
     outcome.resolve({ result, changed: differences(before, await readRows(tx)) });
     throw rollback;
   }).catch((error: unknown) => {

@@ -10,6 +10,8 @@ interface Same {
 
 const UNREAD = "the result of a function that has none is never read";
 
+const EMPTY_LIST = "the statement for an empty list finds nothing: only a round trip is saved";
+
 const SAME: readonly Same[] = [
   {
     file: "src/outbound/address.ts",
@@ -48,6 +50,36 @@ const SAME: readonly Same[] = [
     file: "src/gateway/idempotency/fingerprint.ts",
     after: `.toSorted(([one], [other]) => (${order}))`,
     why: "no two members have the same name, and a sort looks at the sign alone",
+  })),
+  ...[
+    ["claimed-jobs", "if (false && fences.length === 0) return [];"],
+    ["jobs", "if (false && jobs.length === 0) return new Map();"],
+    ["jobs", "if (false && ids.length === 0) return;"],
+    ["job-sweep", "if (false && keys.length === 0) return new Set();"],
+  ].map(([name, after = ""]) => ({ file: `src/jobs/store/${name}.ts`, after, why: EMPTY_LIST })),
+  {
+    file: "src/jobs/store/jobs.ts",
+    after: 'const IS_PAST = sql         `coalesce(expires_at <= patchbay_now(), true)`.as("is_past");',
+    why: "a job that has not ended has no result to hide",
+  },
+  ...["if (held.size >= 0) renew().catch(onError);", "if (true || held.size > 0) renew().catch(onError);"].map((after) => ({
+    file: "src/jobs/leases.ts",
+    after,
+    why: "a renewal of no lease sends nothing",
+  })),
+  {
+    file: "src/jobs/submit-batch.ts",
+    after: "const refusals = { expectedUntilMs: (0 + 1) };",
+    why: "a process that accepts submissions is older than a millisecond",
+  },
+  ...[
+    "&& false ? []",
+    'if (accepted === undefined) void new Error("a submission without its row");',
+    'if (false && accepted === undefined) throw new Error("a submission without its row");',
+  ].map((after) => ({
+    file: "src/jobs/submit-batch.ts",
+    after,
+    why: "the insert returns each of its rows, and what a budget refused is answered before",
   })),
 ];
 
