@@ -182,7 +182,7 @@ test("jobs.fenced-writes: an end is written under its fence alone", async () => 
     },
   );
   for (const foreign of FOREIGN.filter(({ id }) => id === "job_own" || id === "job_missing"))
-    for (const endings of [[ending(foreign)], [ending(other), ending(foreign)]])
+    for (const endings of [[], [ending(foreign)], [ending(other), ending(foreign)]])
       await assert.rejects(
         tryStatement(database, (tx) => endRows(tx, endings, 60)),
         /was not there to end/u,

@@ -81,6 +81,44 @@ const SAME: readonly Same[] = [
     after,
     why: "the insert returns each of its rows, and what a budget refused is answered before",
   })),
+  ...[
+    ["ledger", "settlements.length === 0 && false ? [] : (await runIn(tx, { settlements })).settled,"],
+    ["ledger", "reservations.length === 0 && false ? [] : (await runIn(tx, { reservations })).reserved,"],
+    ["store/budget-windows", "if (false && keys.length === 0) return [];"],
+    ["store/budget-windows", "if (false && list.length === 0) {"],
+    ["store/budget-windows", "if (false && missing.length === 0) return;"],
+    ["settle-queue", "if (queue.size() >= 0) flushLater(LINGER_MS);"],
+    ["settle-queue", "if (true || queue.size() > 0) flushLater(LINGER_MS);"],
+  ].map(([name, after = ""]) => ({ file: `src/metering/${name}.ts`, after, why: EMPTY_LIST })),
+  ...[
+    "if (answer === undefined && answers.length !== 1) throw new Error(`${answers.length} answers to one question`);",
+    "if (answer === undefined || answers.length !== 1) void new Error(`${answers.length} answers to one question`);",
+    "if (false && answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers to one question`);",
+    'if (value === undefined) void new Error("an entry of the ledger without an answer");',
+    'if (false && value === undefined) throw new Error("an entry of the ledger without an answer");',
+  ].map((after) => ({
+    file: "src/metering/ledger.ts",
+    after,
+    why: "a batch has an answer for each of its entries",
+  })),
+  ...[
+    'if (true || "settled" in answer) return answer.settled;',
+    'void "error" in answer ? answer.error : new Error("a settlement was answered as a reservation");',
+    'throw "error" in answer && false ? answer.error : new Error("a settlement was answered as a reservation");',
+    'throw "error" in answer || true ? answer.error : new Error("a settlement was answered as a reservation");',
+  ].map((after) => ({
+    file: "src/metering/ledger.ts",
+    after,
+    why: "settlements of a batch are retried: none is answered with an error",
+  })),
+  ...[
+    ["settle-batch", "return used <= reserved ? used : reserved;"],
+    ["budget", "return limit >= used ? limit - used : 0n;"],
+  ].map(([name, after = ""]) => ({
+    file: `src/metering/${name}.ts`,
+    after,
+    why: "both sides have the same result where they are equal",
+  })),
 ];
 
 /** Null: it changes something. */

@@ -31,10 +31,10 @@ const LEASES = [
   "test/metering/lease-reclaimer.test.ts",
 ];
 const LEDGER = [
+  "test/metering/ledger-figures.test.ts",
   "test/metering/ledger.test.ts",
   "test/metering/leases.test.ts",
-  "test/metering/soft-limits.test.ts",
-  "test/metering/settlement-plan.test.ts",
+  "test/metering/lease-reclaimer.test.ts",
 ];
 const ENDS_OF_JOBS = ["test/jobs/batches.test.ts", "test/jobs/one-go.test.ts"];
 const SUBMISSIONS = [
@@ -94,9 +94,12 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     tests: LEASES,
   })),
   ledger: [
-    ...["ledger", "ledger-batch", "reserve-batch", "settle-batch", "settle-leased", "settle-queue", "budget"].map(
-      (name) => ({ file: `src/metering/${name}.ts`, tests: LEDGER }),
-    ),
+    ...["ledger", "ledger-batch", "reserve-batch", "settle-batch", "settle-leased"].map((name) => ({
+      file: `src/metering/${name}.ts`,
+      tests: LEDGER,
+    })),
+    { file: "src/metering/settle-queue.ts", tests: ["test/metering/settle-queue.test.ts"] },
+    { file: "src/metering/budget.ts", tests: ["test/metering/price.test.ts", ...LEDGER] },
     ...["attempts", "budget-windows", "lock-budget-windows", "leased-attempts"].map((name) => ({
       file: `src/metering/store/${name}.ts`,
       tests: LEDGER,
