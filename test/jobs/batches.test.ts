@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
+import { createEndBatch } from "../../src/jobs/end-batch.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import type { JobEnd } from "../../src/jobs/job-end.ts";
 import { deadlinePassed, jobErrorOf } from "../../src/jobs/job-error.ts";
@@ -13,6 +14,7 @@ import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
 import { bypassRls } from "../../src/storage/system.ts";
 import { OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { withSystemAccess } from "../harness/postgres/database.ts";
 import { cancel, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "./setting.ts";
 
@@ -102,6 +104,33 @@ test("jobs.end-transaction: large results that are stored at once do not share a
     rows.map((row) => Number(row.jobs)),
     [2, 2],
   );
+});
+
+test("jobs.end-transaction: at most 32 ends and 8 MiB of results share a transaction", async () => {
+  const { app, database } = gateway;
+  let transactions = 0;
+  const counting = withSystemAccess(database, {
+    transaction: (work) => {
+      transactions += 1;
+      return database.transaction(work);
+    },
+  });
+  const endInBatch = createEndBatch({ ...app.jobs, database: counting });
+  const MIB = 1024 * 1024;
+  for (const [results, expected] of [
+    [Array.from({ length: 32 }, () => 0), 1],
+    [Array.from({ length: 33 }, () => 0), 2],
+    [[4 * MIB, 4 * MIB], 1],
+    [[4 * MIB, 4 * MIB + 1], 2],
+    [[9 * MIB], 1],
+  ] as const) {
+    transactions = 0;
+    const ends = results.map((resultBytes) =>
+      endInBatch({ fence: { id: newId("job"), attempt: 1 }, endOf: failing, resultBytes }),
+    );
+    assert.ok((await Promise.all(ends)).every((end) => end === null));
+    assert.equal(transactions, expected, `${results.length} of ${results.at(-1)} bytes`);
+  }
 });
 
 test("webhooks.tenancy, jobs.end-transaction: jobs of two workspaces that end together have events, deliveries and messages of their own workspace, and a caller's cancellation has them too", async () => {

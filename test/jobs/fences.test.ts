@@ -171,16 +171,13 @@ test("jobs.fenced-writes: an end is written under its fence alone", async () => 
   });
   const done = { stage: "done", lease_until: null, usage: { seconds: 1 }, finished_at: NOW, expires_at: at(60) };
   const other = { id: "job_other", attempt: 2 };
-  assert.deepEqual(
-    await tryStatement(database, (tx) => endRows(tx, [ending(fence), ending(other, "failed")], 60)),
-    {
-      result: new Date(NOW),
-      changed: {
-        [own]: { ...done, status: "succeeded", result: "\\x6162" },
-        job_other: { ...done, status: "failed", error: { code: "OTHER" } },
-      },
+  assert.deepEqual(await tryStatement(database, (tx) => endRows(tx, [ending(fence), ending(other, "failed")], 60)), {
+    result: new Date(NOW),
+    changed: {
+      [own]: { ...done, status: "succeeded", result: "\\x6162" },
+      job_other: { ...done, status: "failed", error: { code: "OTHER" } },
     },
-  );
+  });
   for (const foreign of FOREIGN.filter(({ id }) => id === "job_own" || id === "job_missing"))
     for (const endings of [[], [ending(foreign)], [ending(other), ending(foreign)]])
       await assert.rejects(
@@ -313,11 +310,16 @@ test("jobs.dead-worker: a claim takes the jobs that are queued or whose lease ha
     job_lapsed: { lease_until: LEASED, attempt: 4 },
     job_lapsed_long_ago: { lease_until: LEASED, attempt: 4, stage: "transcribing", fraction: null },
   });
-  assert.deepEqual(new Map(result.map(({ id, attempt }) => [id, attempt])), new Map(Object.entries({
-    job_queued: 1,
-    job_lapsed: 4,
-    job_lapsed_long_ago: 4,
-  })));
+  assert.deepEqual(
+    new Map(result.map(({ id, attempt }) => [id, attempt])),
+    new Map(
+      Object.entries({
+        job_queued: 1,
+        job_lapsed: 4,
+        job_lapsed_long_ago: 4,
+      }),
+    ),
+  );
   const claim = async (id: string) => (await tryStatement(database, (tx) => claimJob(tx, id))).result?.id;
   assert.deepEqual([await claim("job_queued"), await claim("job_own")], ["job_queued", undefined]);
   assert.equal(JOB_LEASE_SECONDS, 30, "as `jobs.dead-worker` counts it");
@@ -362,10 +364,20 @@ test("jobs.paused-wakeup: a parked job is looked at when its first pause ends, w
   };
   const other = (await makeTenant(database)).workspaceId;
   const past = [pause("platform", 0, "past"), pause("platform", -10, "long past"), pause(other, 60, "another's")];
-  assert.equal((await parkedUntil(own, [...past, pause(workspaceId, 120, "first"), pause("platform", 150, "next")])).seconds, 120);
-  assert.equal((await parkedUntil(own, [...past, pause("platform", 130, "first"), pause(workspaceId, 150, "next")])).seconds, 130);
+  assert.equal(
+    (await parkedUntil(own, [...past, pause(workspaceId, 120, "first"), pause("platform", 150, "next")])).seconds,
+    120,
+  );
+  assert.equal(
+    (await parkedUntil(own, [...past, pause("platform", 130, "first"), pause(workspaceId, 150, "next")])).seconds,
+    130,
+  );
   assert.equal((await parkedUntil(own, past)).seconds, JOB_LEASE_SECONDS, "no pause is left");
-  assert.equal((await parkedUntil(own, [pause("platform", 10, "short")])).seconds, JOB_LEASE_SECONDS, "a lease at least");
+  assert.equal(
+    (await parkedUntil(own, [pause("platform", 10, "short")])).seconds,
+    JOB_LEASE_SECONDS,
+    "a lease at least",
+  );
   assert.equal((await parkedUntil("job_urgent", [pause("platform", 120, "long")])).seconds, 40);
   const { seconds, jitter } = await parkedUntil(own, [pause("platform", 10_000, "long")]);
   assert.ok(Math.abs(seconds - (240 + 60 * jitter)) < 0.01, `${seconds} s with ${jitter}`);

@@ -29,7 +29,9 @@ before(async () => {
   own = await makeTenant(database);
   otherWorkspace = await makeTenant(database);
   const other = await makeTenant(database);
-  await sql`update apps set workspace_id = ${own.workspaceId}, slug = 'other' where id = ${other.appId}`.execute(database.db);
+  await sql`update apps set workspace_id = ${own.workspaceId}, slug = 'other' where id = ${other.appId}`.execute(
+    database.db,
+  );
   otherApp = { workspaceId: own.workspaceId, appId: other.appId };
 });
 after(() => database.close());
@@ -160,12 +162,43 @@ const SIMULATED_CASES: readonly (readonly [what: string, begins: boolean | null,
   ["no call yet", null, [], false],
   ["no call yet, to begin in the sandbox", true, [], true],
   ["the call that succeeded", false, [{ class: "simulated", outcome: "succeeded" }], true],
-  ["one of two calls that succeeded", false, [{ class: "simulated", outcome: "succeeded" }, { class: "metered", outcome: "succeeded" }], true],
-  ["a failed call and one that succeeded", true, [{ class: "metered", outcome: "succeeded" }, { class: "simulated", outcome: "failed:rejected" }], false],
-  ["the latest of calls that did not succeed", false, [{ class: "metered", outcome: "failed:rejected" }, { class: "simulated" }], true],
-  ["the latest of calls that did not succeed, at a provider", true, [{ class: "simulated", outcome: "unknown" }, { class: "metered" }], false],
+  [
+    "one of two calls that succeeded",
+    false,
+    [
+      { class: "simulated", outcome: "succeeded" },
+      { class: "metered", outcome: "succeeded" },
+    ],
+    true,
+  ],
+  [
+    "a failed call and one that succeeded",
+    true,
+    [
+      { class: "metered", outcome: "succeeded" },
+      { class: "simulated", outcome: "failed:rejected" },
+    ],
+    false,
+  ],
+  [
+    "the latest of calls that did not succeed",
+    false,
+    [{ class: "metered", outcome: "failed:rejected" }, { class: "simulated" }],
+    true,
+  ],
+  [
+    "the latest of calls that did not succeed, at a provider",
+    true,
+    [{ class: "simulated", outcome: "unknown" }, { class: "metered" }],
+    false,
+  ],
   ["calls of another request", false, [{ class: "simulated", outcome: "succeeded", requestId: "req_other" }], false],
-  ["a later call of another request", true, [{ class: "simulated" }, { class: "metered", requestId: "req_other" }], true],
+  [
+    "a later call of another request",
+    true,
+    [{ class: "simulated" }, { class: "metered", requestId: "req_other" }],
+    true,
+  ],
   ["calls of another workspace", false, [{ class: "simulated", outcome: "succeeded", workspaceId: "ws_other" }], false],
   ["an open call of another workspace", false, [{ class: "simulated", workspaceId: "ws_other" }], false],
 ];
@@ -218,7 +251,8 @@ test("jobs.accepted-durable: jobs are stored as they were submitted, each with i
 });
 
 test("jobs.list: the operator's figures count the unfinished jobs of each state, also where there are none", async () => {
-  const counted = async () => Object.fromEntries((await jobsByState(database.db)).map(({ labels, value }) => [labels[0], value]));
+  const counted = async () =>
+    Object.fromEntries((await jobsByState(database.db)).map(({ labels, value }) => [labels[0], value]));
   assert.deepEqual(await counted(), { queued: 0, processing: 0 });
   await store("job_1");
   await store("job_2", {}, otherWorkspace);

@@ -55,7 +55,9 @@ export async function storeJob(
   // A job begins as queued [jobs.states].
   await transaction(async (tx) => {
     await sql`alter table jobs disable trigger user`.execute(tx);
-    await sql`insert into jobs select * from jsonb_populate_record(null::jobs, ${JSON.stringify(row)}::jsonb)`.execute(tx);
+    await sql`insert into jobs select * from jsonb_populate_record(null::jobs, ${JSON.stringify(row)}::jsonb)`.execute(
+      tx,
+    );
     await sql`alter table jobs enable trigger user`.execute(tx);
   });
   return row.id;
@@ -98,7 +100,9 @@ function differences(before: Rows, after: Rows): Outcome<unknown>["changed"] {
     [...before].flatMap(([id, old]) => {
       const row = after.get(id);
       if (row === undefined) return [[id, null]];
-      const columns = Object.entries(row).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]));
+      const columns = Object.entries(row).filter(
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]),
+      );
       return columns.length === 0 ? [] : [[id, Object.fromEntries(columns.map(([name, value]) => [name, iso(value)]))]];
     }),
   );

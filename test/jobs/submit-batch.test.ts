@@ -2,6 +2,7 @@
 // unless refusals are expected.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import type { LocalStarts } from "../../src/jobs/local-starts.ts";
@@ -12,6 +13,7 @@ import type { PendingSubmission } from "../../src/jobs/submission.ts";
 import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { makeTenant } from "../harness/postgres/database.ts";
+import { until } from "../harness/until.ts";
 import { jobsFile } from "./setting.ts";
 
 let gateway: TestGateway;
@@ -26,7 +28,10 @@ interface Submitted {
   readonly begun: () => number;
 }
 
-function submitted(own: JobOwner, { metadata = {}, ...change }: Partial<PendingSubmission & { metadata: Record<string, string> }> = {}): Submitted {
+function submitted(
+  own: JobOwner,
+  { metadata = {}, ...change }: Partial<PendingSubmission & { metadata: Record<string, string> }> = {},
+): Submitted {
   let begun = 0;
   const submission: PendingSubmission = {
     owner: own,
@@ -253,4 +258,47 @@ test("tenancy.row-level-security: submissions of two workspaces that arrive toge
   const { rows } = await sql<{ xmin: string }>`select xmin::text from jobs
     where id = any(${all.map(({ submission }) => submission.job.id)}::text[])`.execute(gateway.database.db);
   assert.equal(new Set(rows.map(({ xmin }) => xmin)).size, 2);
+});
+
+test("jobs.accepted-durable: at most 64 submissions share a transaction, so that locks are held briefly", async () => {
+  const own = await makeTenant(gateway.database);
+  const { submit } = slotsOf(0);
+  for (const [count, transactions] of [
+    [64, 1],
+    [65, 2],
+  ] as const) {
+    const all = Array.from({ length: count }, () => submitted(own).submission);
+    await Promise.all(all.map(submit));
+    const { rows } = await sql<{ count: number }>`select count(distinct xmin::text)::int as count from jobs
+      where id = any(${all.map(({ job }) => job.id)}::text[])`.execute(gateway.database.db);
+    assert.deepEqual(rows, [{ count: transactions }]);
+  }
+});
+
+test("jobs.accepted-durable: the transactions of a workspace follow one another as long as submissions wait", async () => {
+  const own = await makeTenant(gateway.database);
+  const gates: PromiseWithResolvers<void>[] = [];
+  const inWorkspace: typeof gateway.database.inWorkspace = async (workspaceId, work) => {
+    const gate = Promise.withResolvers<void>();
+    gates.push(gate);
+    await gate.promise;
+    return gateway.database.inWorkspace(workspaceId, work);
+  };
+  const submit = createSubmitBatch({ ...gateway.app.jobs, database: { ...gateway.database, inWorkspace } });
+  const begun = (count: number) => until(() => gates.length === count);
+  const next = () => submit(submitted(own).submission);
+  const first = next();
+  await begun(1);
+  const second = next();
+  gates[0]?.resolve();
+  await first;
+  await begun(2);
+  const third = next();
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  assert.equal(gates.length, 2, "the third waits for the second");
+  gates[1]?.resolve();
+  await second;
+  await begun(3);
+  gates[2]?.resolve();
+  assert.equal((await third).kind, "accepted");
 });

@@ -202,7 +202,11 @@ test("storage.backup-consistent: audio is needed until its job has ended, and a 
     purged: { ...stored, result_key: "results/3", expires_at: at(60), purged_at: NOW },
     inline: { status: "succeeded", expires_at: at(60) },
   });
-  assert.deepEqual((await listNeededObjects(database.db)).toSorted(), ["audio/processing", "audio/queued", "results/1"]);
+  assert.deepEqual((await listNeededObjects(database.db)).toSorted(), [
+    "audio/processing",
+    "audio/queued",
+    "results/1",
+  ]);
 });
 
 test("jobs.purge-progress: a sweep looks at no more than 500 jobs in one statement, and at all of them in several", async () => {

@@ -47,7 +47,11 @@ let returned = Promise.withResolvers<void>();
 
 function open(nowMs?: () => number): Leases {
   const waitForOthers = () => returned.promise;
-  const made = createLeases({ database: withSequentialStatements(database), waitForOthers, ...(nowMs === undefined ? {} : { nowMs }) });
+  const made = createLeases({
+    database: withSequentialStatements(database),
+    waitForOthers,
+    ...(nowMs === undefined ? {} : { nowMs }),
+  });
   opened.push(made);
   return made;
 }

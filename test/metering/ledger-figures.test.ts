@@ -42,7 +42,13 @@ interface Budget {
   readonly tokens?: bigint;
 }
 
-async function addBudget({ id = newId("budget"), kind = "budget", period = "total", nanoUsd, tokens }: Budget): Promise<string> {
+async function addBudget({
+  id = newId("budget"),
+  kind = "budget",
+  period = "total",
+  nanoUsd,
+  tokens,
+}: Budget): Promise<string> {
   await database.db
     .insertInto("budgets")
     .values({
@@ -158,12 +164,25 @@ test("metering.charge-delivered: a budget counts the audio that arrived and the 
   for (const [changes, audioMs, used] of cases) {
     const item = reservation({ tokens: 20 });
     assert.deepEqual(await ledger.reserve(item), { ok: true });
-    assert.deepEqual((await windowsOf(id))[0]?.map(([, reserved]) => reserved), [1_000n, 10_000n, 20n]);
+    assert.deepEqual(
+      (await windowsOf(id))[0]?.map(([, reserved]) => reserved),
+      [1_000n, 10_000n, 20n],
+    );
     await ledger.settle(settlement(item, { chargeNanoUsd: 1n, ...changes }));
     audio += audioMs;
     tokens += used;
     const money = BigInt(cases.findIndex(([each]) => each === changes) + 1);
-    assert.deepEqual(await windowsOf(id), [[[money, 0n], [audio, 0n], [tokens, 0n]]], JSON.stringify(changes));
+    assert.deepEqual(
+      await windowsOf(id),
+      [
+        [
+          [money, 0n],
+          [audio, 0n],
+          [tokens, 0n],
+        ],
+      ],
+      JSON.stringify(changes),
+    );
   }
 });
 
@@ -257,6 +276,19 @@ test("metering.reserve-with-slot: nothing to reserve or to settle is answered wi
   });
 });
 
+test("metering.batch-isolation: at most 200 reservations share a transaction, so that budgets are locked briefly", async () => {
+  for (const [count, transactions] of [
+    [200, 1],
+    [201, 2],
+  ] as const) {
+    const items = Array.from({ length: count }, () => reservation());
+    await Promise.all(items.map((item) => ledger.reserve(item)));
+    const { rows } = await sql<{ count: number }>`select count(distinct xmin::text)::int as count from attempts
+      where id = any(${items.map(({ attemptId }) => attemptId)}::text[])`.execute(database.db);
+    assert.deepEqual(rows, [{ count: transactions }]);
+  }
+});
+
 test("metering.crash-unresolved: an open attempt is swept 30 seconds after its deadline, and no other with it", async () => {
   const [due, later, settled] = [reservation(), reservation({ deadlineAt: new Date(at(61)) }), reservation()];
   for (const item of [due, later, settled]) await ledger.reserve(item);
@@ -285,12 +317,19 @@ test("metering.crash-unresolved: an open attempt is swept 30 seconds after its d
 test("budgets.retention: a window goes a month after the usage of its budget, unless something is reserved in it", async () => {
   const DAY = 86_400;
   const columns = ["nano_usd", "audio_ms", "tokens"] as const;
-  const add = async (name: string, days: number, period: "day" | "total" = "day", column?: (typeof columns)[number]) => {
+  const add = async (
+    name: string,
+    days: number,
+    period: "day" | "total" = "day",
+    column?: (typeof columns)[number],
+  ) => {
     await addBudget({ id: name, period });
     const start = period === "total" ? new Date(0) : new Date(at(-days * DAY));
     await database.db.insertInto("budget_windows").values({ budget_id: name, window_start: start }).execute();
     if (column !== undefined)
-      await sql`update budget_windows set ${sql.ref(`reserved_${column}`)} = 1 where budget_id = ${name}`.execute(database.db);
+      await sql`update budget_windows set ${sql.ref(`reserved_${column}`)} = 1 where budget_id = ${name}`.execute(
+        database.db,
+      );
   };
   await add("due", 431);
   await add("overdue", 500);
@@ -316,19 +355,28 @@ test("metering.lease-settle-isolation: a batch whose commit may have been lost c
       await insertLease(tx, { ...tenant, id: lease, funding: "none", holder: "own", windows });
     await sql`update budget_leases set granted_nano_usd = 500, granted_tokens = 500`.execute(tx);
     await sql`update budget_leases set state = 'closed', closed_at = ${NOW} where id = ${lapsedId}`.execute(tx);
-    await sql`insert into budget_windows (budget_id, window_start, reserved_nano_usd, reserved_tokens) values (${id}, 'epoch', 500, 500)`.execute(tx);
+    await sql`insert into budget_windows (budget_id, window_start, reserved_nano_usd, reserved_tokens) values (${id}, 'epoch', 500, 500)`.execute(
+      tx,
+    );
   });
   const [price = null] = BUILT_IN_PRICES;
   const make = (lease: typeof leaseId, changes: Partial<Reservation> = {}, usage?: Settlement["usage"]) => {
     const reserved = chatReservation(tenant, 20, 50n, changes);
     const { usage: used, ...rest } = chatSettlement(reserved, 10, 40n);
     const settled = { ...rest, ...(usage === undefined ? {} : { usage: usage ?? used }) };
-    return { reserved, leased: leasedAttempt(reserved, settled, { leaseId: lease, tokens: 10n, reservedAtMs: 0 }, JSON.stringify) };
+    return {
+      reserved,
+      leased: leasedAttempt(reserved, settled, { leaseId: lease, tokens: 10n, reservedAtMs: 0 }, JSON.stringify),
+    };
   };
   const usage = { inputTokens: 6, outputTokens: 4, cachedInputTokens: 2, source: "reported" } as const;
   const [stored, fresh, lapsed] = [make(leaseId), make(leaseId, { purpose: "notes", price }, usage), make(lapsedId)];
   const settle = (batch: readonly ReturnType<typeof make>[], mayBeThere: boolean) =>
-    settleLeased(withSequentialStatements(database), batch.map(({ leased }) => leased), { nowMs: 0, mayBeThere });
+    settleLeased(
+      withSequentialStatements(database),
+      batch.map(({ leased }) => leased),
+      { nowMs: 0, mayBeThere },
+    );
   const counted = async () => {
     const { settled_nano_usd: money, settled_tokens: tokens } = await database.db
       .selectFrom("budget_leases")

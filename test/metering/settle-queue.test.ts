@@ -40,7 +40,11 @@ function open() {
       return undefined as T;
     },
   });
-  const queue = createSettleQueue(unwritten, () => 0, (error) => errors.push(error));
+  const queue = createSettleQueue(
+    unwritten,
+    () => 0,
+    (error) => errors.push(error),
+  );
   return { queue, writes, errors };
 }
 

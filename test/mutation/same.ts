@@ -62,11 +62,13 @@ const SAME: readonly Same[] = [
     after: 'const IS_PAST = sql         `coalesce(expires_at <= patchbay_now(), true)`.as("is_past");',
     why: "a job that has not ended has no result to hide",
   },
-  ...["if (held.size >= 0) renew().catch(onError);", "if (true || held.size > 0) renew().catch(onError);"].map((after) => ({
-    file: "src/jobs/leases.ts",
-    after,
-    why: "a renewal of no lease sends nothing",
-  })),
+  ...["if (held.size >= 0) renew().catch(onError);", "if (true || held.size > 0) renew().catch(onError);"].map(
+    (after) => ({
+      file: "src/jobs/leases.ts",
+      after,
+      why: "a renewal of no lease sends nothing",
+    }),
+  ),
   {
     file: "src/jobs/submit-batch.ts",
     after: "const refusals = { expectedUntilMs: (0 + 1) };",
