@@ -12,8 +12,15 @@ import { lockOverdueAttempts } from "../../src/metering/store/attempts.ts";
 import { insertLease } from "../../src/metering/store/budget-leases.ts";
 import { purgeWindows, readWindows } from "../../src/metering/store/budget-windows.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
-import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/postgres/database.ts";
+import {
+  makeTenant,
+  openTestDatabase,
+  setClock,
+  type TestDatabase,
+  withSystemAccess,
+} from "../harness/postgres/database.ts";
 import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
+import { sessionCut } from "../harness/session-cut.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -274,6 +281,32 @@ test("metering.reserve-with-slot: nothing to reserve or to settle is answered wi
       { changed: false, slotEnded: false },
     ]);
   });
+});
+
+test("metering.reserve-no-retry-when-away, metering.settle-retry: in a lost session reservations are tried once, and settlements three times", async () => {
+  let transactions = 0;
+  const lost = withSystemAccess(database, {
+    transaction: () => {
+      transactions += 1;
+      return Promise.reject(sessionCut());
+    },
+  });
+  const own = createLedger({ database: lost, seal: createSeal({ keys: [randomBytes(32)] }) });
+  const item = reservation();
+  await assert.rejects(own.reserve(item), { code: "ECONNRESET" });
+  assert.equal(transactions, 1);
+  transactions = 0;
+  await assert.rejects(own.settle(settlement(item)), { code: "ECONNRESET" });
+  assert.equal(transactions, 3);
+});
+
+test("metering.reserve-before-call: a reservation of a transaction is committed with it", async () => {
+  const item = reservation();
+  await database.transaction(async (tx) => {
+    assert.deepEqual(await ledger.reserveIn(tx, item), { ok: true });
+    assert.deepEqual(await ledger.settleIn(tx, settlement(item)), { changed: true, slotEnded: false });
+  });
+  assert.equal((await rowOf(item)).state, "settled");
 });
 
 test("metering.batch-isolation: at most 200 reservations share a transaction, so that budgets are locked briefly", async () => {
