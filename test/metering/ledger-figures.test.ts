@@ -253,6 +253,26 @@ test("metering.settle-same-window, budgets.windows: windows that exist and windo
   assert.deepEqual(await reserved(), [[0n, 1_000n, 1_000n], [1_000n, 1_000n], [2_000n]]);
 });
 
+test("metering.freed-in-batch: what a settlement frees is available in its own budget and window alone", async () => {
+  await addBudget({ period: "day", nanoUsd: 1_000n });
+  const yesterday = reservation();
+  assert.deepEqual(await ledger.reserve(yesterday), { ok: true });
+  await setClock(database, "2026-03-02T12:00:00Z");
+  assert.deepEqual(await ledger.reserve(reservation({ reserveNanoUsd: 600n })), { ok: true });
+  const inOneBatch = async (settled: Reservation, reserved: Reservation) => {
+    const [, verdict] = await Promise.all([ledger.settle(settlement(settled)), ledger.reserve(reserved)]);
+    return verdict.ok;
+  };
+  assert.equal(await inOneBatch(yesterday, reservation({ reserveNanoUsd: 401n })), false);
+  const first = tenant;
+  tenant = await makeTenant(database);
+  await addBudget({ period: "day", nanoUsd: 1_000n });
+  const others = reservation();
+  assert.deepEqual(await ledger.reserve(others), { ok: true });
+  assert.equal(await inOneBatch(others, reservation({ ...first, reserveNanoUsd: 401n })), false);
+  assert.deepEqual(await ledger.reserve(reservation({ ...first, reserveNanoUsd: 400n })), { ok: true });
+});
+
 test("metering.settle-same-window: a window is read by its budget and its start", async () => {
   const [one, other] = [await addBudget({ period: "day" }), await addBudget({ period: "day" })];
   await ledger.reserve(reservation());

@@ -121,6 +121,17 @@ const SAME: readonly Same[] = [
     after,
     why: "both sides have the same result where they are equal",
   })),
+  {
+    file: "src/jobs/store/claimed-jobs.ts",
+    after:
+      "candidates = coalesce(${candidates === undefined && false ? null : JSON.stringify(candidates)}::jsonb, candidates)",
+    why: "the driver sends undefined as null",
+  },
+  {
+    file: "src/metering/lease-reclaimer.ts",
+    after: "let returnedCount = (0 + 1);",
+    why: "it is compared with an earlier value of itself alone",
+  },
 ];
 
 /** Null: it changes something. */
