@@ -133,29 +133,14 @@ interface Call {
 }
 
 async function storeCalls(calls: readonly Call[]): Promise<void> {
-  for (const [index, { class: billingClass, outcome, workspaceId, requestId }] of calls.entries())
-    await database.db
-      .insertInto("attempts")
-      .values({
-        id: `att_${index}`,
-        request_id: requestId ?? "req_own",
-        workspace_id: workspaceId ?? own.workspaceId,
-        app_id: own.appId,
-        endpoint: "POST /v1/transcription/jobs",
-        connection: "dg",
-        provider: "deepgram",
-        model: "nova-3",
-        position: index + 1,
-        billing_class: billingClass,
-        audio_ms: 0n,
-        reserved_nano_usd: 0n,
-        deadline_at: new Date(NOW),
-        created_at: new Date(at(index)),
-        ...(outcome === undefined
-          ? {}
-          : { state: "settled" as const, outcome, settled_at: new Date(NOW), charge_nano_usd: 0n }),
-      })
-      .execute();
+  for (const [index, { class: billingClass, outcome = null, workspaceId, requestId }] of calls.entries()) {
+    const settled = outcome === null ? null : NOW;
+    await sql`insert into attempts (id, request_id, workspace_id, app_id, endpoint, connection, provider, model, position, billing_class, audio_ms,
+        reserved_nano_usd, deadline_at, created_at, state, outcome, settled_at, charge_nano_usd)
+      values (${`att_${index}`}, ${requestId ?? "req_own"}, ${workspaceId ?? own.workspaceId}, ${own.appId}, 'POST /v1/transcription/jobs', 'dg',
+        'deepgram', 'nova-3', ${index + 1}, ${billingClass}, 0, 0, ${NOW}, ${at(index)}, ${outcome === null ? "open" : "settled"}, ${outcome},
+        ${settled}, ${outcome === null ? null : 0})`.execute(database.db);
+  }
 }
 
 const SIMULATED_CASES: readonly (readonly [what: string, begins: boolean | null, calls: readonly Call[], boolean])[] = [

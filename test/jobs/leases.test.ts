@@ -22,7 +22,7 @@ beforeEach(async () => {
     ["job_1", 2],
     ["job_2", 3],
     ["job_3", 2],
-  ])
+  ] as const)
     await storeJob(database, tenant, { id, attempt, status: "processing" });
 });
 

@@ -13,10 +13,10 @@ export const NOW = "2026-03-01T12:00:00.000Z";
 export const at = (seconds: number): string => new Date(Date.parse(NOW) + seconds * 1_000).toISOString();
 
 /** As JSON: times as ISO strings, bytes as `\x…`. */
-export type StoredColumns = { readonly [Column in keyof JobRow]?: unknown };
+export type StoredColumns = Partial<Pick<JobRow, "id">> & { readonly [Column in keyof JobRow]?: unknown };
 
 const ENDED = { finished_at: NOW, expires_at: at(3_600), stage: "done" };
-const OF_STATUS: Readonly<Record<JobRow["status"], StoredColumns>> = {
+const OF_STATUS: Readonly<Record<string, StoredColumns>> = {
   queued: {},
   processing: { attempt: 1, lease_until: at(20), started_at: at(-60) },
   succeeded: { attempt: 1, ...ENDED },
@@ -28,11 +28,10 @@ const OF_STATUS: Readonly<Record<JobRow["status"], StoredColumns>> = {
 export async function storeJob(
   { transaction }: Pick<SystemAccess, "transaction">,
   { workspaceId, appId }: JobOwner,
-  columns: StoredColumns = {},
+  { id = newId("job"), status = "queued", ...columns }: StoredColumns = {},
 ): Promise<string> {
-  const status = (columns.status ?? "queued") as JobRow["status"];
   const row = {
-    id: newId("job"),
+    id,
     workspace_id: workspaceId,
     app_id: appId,
     request_id: newId("request"),
@@ -49,7 +48,7 @@ export async function storeJob(
     provider_deletion: "none",
     created_at: at(-60),
     deadline_at: at(3_600),
-    ...OF_STATUS[status],
+    ...OF_STATUS[String(status)],
     ...columns,
   };
   // A job begins as queued [jobs.states].
@@ -60,7 +59,7 @@ export async function storeJob(
     );
     await sql`alter table jobs enable trigger user`.execute(tx);
   });
-  return row.id;
+  return id;
 }
 
 type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
@@ -96,16 +95,16 @@ export async function tryStatement<T>(
 }
 
 function differences(before: Rows, after: Rows): Outcome<unknown>["changed"] {
-  return Object.fromEntries(
-    [...before].flatMap(([id, old]) => {
-      const row = after.get(id);
-      if (row === undefined) return [[id, null]];
-      const columns = Object.entries(row).filter(
-        ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]),
-      );
-      return columns.length === 0 ? [] : [[id, Object.fromEntries(columns.map(([name, value]) => [name, iso(value)]))]];
-    }),
-  );
+  const changed: Record<string, Readonly<Record<string, unknown>> | null> = {};
+  for (const [id, old] of before) {
+    const row = after.get(id);
+    const columns = Object.entries(row ?? {}).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]),
+    );
+    if (row === undefined) changed[id] = null;
+    else if (columns.length > 0) changed[id] = Object.fromEntries(columns.map(([name, value]) => [name, iso(value)]));
+  }
+  return changed;
 }
 
 /** The server writes `2026-03-01T12:00:00+00:00`. */

@@ -88,6 +88,11 @@ test("budgets.windows: windows are UTC days and months", () => {
   assert.equal(resetsAt("day", now)?.toISOString(), "2024-03-01T00:00:00.000Z");
   assert.equal(windowStart("month", now).toISOString(), "2024-02-01T00:00:00.000Z");
   assert.equal(resetsAt("month", new Date("2026-12-31T00:00:00Z"))?.toISOString(), "2027-01-01T00:00:00.000Z");
+  const middle = new Date("2026-06-15T12:00:00Z");
+  assert.equal(windowStart("day", middle).toISOString(), "2026-06-15T00:00:00.000Z");
+  assert.equal(resetsAt("day", middle)?.toISOString(), "2026-06-16T00:00:00.000Z");
+  assert.equal(windowStart("month", middle).toISOString(), "2026-06-01T00:00:00.000Z");
+  assert.equal(resetsAt("month", middle)?.toISOString(), "2026-07-01T00:00:00.000Z");
   assert.equal(windowStart("total", now).getTime(), 0);
   assert.equal(resetsAt("total", now), null);
 });

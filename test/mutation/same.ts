@@ -86,6 +86,7 @@ const SAME: readonly Same[] = [
   ...[
     ["ledger", "settlements.length === 0 && false ? [] : (await runIn(tx, { settlements })).settled,"],
     ["ledger", "reservations.length === 0 && false ? [] : (await runIn(tx, { reservations })).reserved,"],
+    ["store/attempts", "if (false && admitted.length === 0) return null;"],
     ["store/budget-windows", "if (false && keys.length === 0) return [];"],
     ["store/budget-windows", "if (false && list.length === 0) {"],
     ["store/budget-windows", "if (false && missing.length === 0) return;"],
