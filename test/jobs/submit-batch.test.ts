@@ -128,7 +128,7 @@ function slotsOf(count: number) {
 }
 
 /** A submission that can begin here, with what its beginning gets. */
-function startable(own: JobOwner, change: Parameters<typeof submitted>[1] = {}) {
+function localSubmission(own: JobOwner, change: Parameters<typeof submitted>[1] = {}) {
   const job = { id: newId("job") } as OpenJob;
   const audio = { open: () => assert.fail("nothing reads it"), release: () => undefined };
   const each = submitted(own, { openAt: () => job, keepAudio: () => audio, ...change });
@@ -138,7 +138,7 @@ function startable(own: JobOwner, change: Parameters<typeof submitted>[1] = {}) 
 test("jobs.local-start: a submission with a slot of this process begins there without a message, and one without waits in the queue", async () => {
   const own = await makeTenant(gateway.database);
   const { noted, submit } = slotsOf(1);
-  const [first, second] = [startable(own), startable(own)];
+  const [first, second] = [localSubmission(own), localSubmission(own)];
   const kinds = await Promise.all([first, second].map(({ submission }) => submit(submission)));
   assert.deepEqual(
     kinds.map(({ kind }) => kind),
@@ -152,8 +152,8 @@ test("jobs.local-start: a submission with a slot of this process begins there wi
 test("jobs.local-start, jobs.refusal-leaves-nothing: slots of refused submissions are released, and the others of their batch begin with their own", async () => {
   const own = await tenantWith(10n);
   const { noted, submit } = slotsOf(3);
-  const dear = startable(own, { reservation: reservationOf(own, 11n) });
-  const [cheap, free] = [startable(own, { reservation: reservationOf(own, 10n) }), startable(own)];
+  const dear = localSubmission(own, { reservation: reservationOf(own, 11n) });
+  const [cheap, free] = [localSubmission(own, { reservation: reservationOf(own, 10n) }), localSubmission(own)];
   const kinds = await Promise.all([dear, cheap, free].map(({ submission }) => submit(submission)));
   assert.deepEqual(
     kinds.map(({ kind }) => kind),
@@ -167,7 +167,7 @@ test("jobs.local-start, jobs.refusal-leaves-nothing: slots of refused submission
 test("jobs.local-start: the slot of a submission that the database does not accept is released", async () => {
   const own = await makeTenant(gateway.database);
   const { noted, submit } = slotsOf(1);
-  const broken = startable(own, { metadata: { text: "\u0000" } });
+  const broken = localSubmission(own, { metadata: { text: "\u0000" } });
   await assert.rejects(submit(broken.submission));
   assert.deepEqual(noted, { reserved: 1, released: 1, begun: [] });
 });

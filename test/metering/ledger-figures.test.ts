@@ -342,6 +342,29 @@ test("metering.batch-isolation: at most 200 reservations share a transaction, so
   }
 });
 
+test("metering.settle-atomic, metering.reserve-slot-lost: a settlement ends no slot that another owner has by now, and reports that", async () => {
+  const keySha256 = Buffer.alloc(32, 7);
+  await sql`insert into idempotency_slots (app_id, workspace_id, key_sha256, endpoint, fingerprint, state, owner, lease_until, expires_at)
+    values (${tenant.appId}, ${tenant.workspaceId}, ${keySha256}, 'POST /v1/transcription', '\\x01', 'reserved', 'another', ${at(60)}, ${at(60)})`.execute(
+    database.db,
+  );
+  const ref = { ...tenant, keySha256, owner: "own" };
+  const reply = { status: 200, headers: {}, body: Buffer.from("late") };
+  for (const slot of [
+    { kind: "burn", ref },
+    { kind: "release", ref },
+    { kind: "complete", ref, reply },
+  ] as const) {
+    const item = reservation();
+    await ledger.reserve(item);
+    assert.deepEqual(await ledger.settle(settlement(item, { slot })), { changed: true, slotEnded: false });
+    const { rows } = await sql`select state, owner from idempotency_slots where app_id = ${tenant.appId}`.execute(
+      database.db,
+    );
+    assert.deepEqual(rows, [{ state: "reserved", owner: "another" }], slot.kind);
+  }
+});
+
 test("metering.crash-unresolved: an open attempt is swept 30 seconds after its deadline, and no other with it", async () => {
   const [due, later, settled] = [reservation(), reservation({ deadlineAt: new Date(at(61)) }), reservation()];
   for (const item of [due, later, settled]) await ledger.reserve(item);
