@@ -106,16 +106,34 @@ test("jobs.end-transaction: large results that are stored at once do not share a
   );
 });
 
-test("jobs.end-transaction: at most 32 ends and 8 MiB of results share a transaction", async () => {
+/** Ends jobs as this process does, and counts its transactions. */
+function countedEnds() {
   const { app, database } = gateway;
-  let transactions = 0;
+  const counted = { transactions: 0 };
   const counting = withSystemAccess(database, {
     transaction: (work) => {
-      transactions += 1;
+      counted.transactions += 1;
       return database.transaction(work);
     },
   });
-  const endInBatch = createEndBatch({ ...app.jobs, database: counting });
+  return { counted, endInBatch: createEndBatch({ ...app.jobs, database: counting }) };
+}
+
+test("jobs.end-transaction, webhooks.event-per-end: of two ends of one attempt that are stored together the first counts", async () => {
+  const { counted, endInBatch } = countedEnds();
+  const { id, attempt } = await claimed();
+  const fence = { id, attempt };
+  const [first, second] = await Promise.all([
+    endInBatch({ fence, endOf: failing, resultBytes: 0 }),
+    endInBatch({ fence, endOf: succeeding(Buffer.from("too late")), resultBytes: 8 }),
+  ]);
+  assert.deepEqual([first?.end.status, second, counted.transactions], ["failed", null, 1]);
+  assert.equal((await poll(gateway.origin, id)).status, "failed");
+  await assertEvents(gateway.database);
+});
+
+test("jobs.end-transaction: at most 32 ends and 8 MiB of results share a transaction", async () => {
+  const { counted, endInBatch } = countedEnds();
   const MIB = 1024 * 1024;
   for (const [results, expected] of [
     [Array.from({ length: 32 }, () => 0), 1],
@@ -124,12 +142,12 @@ test("jobs.end-transaction: at most 32 ends and 8 MiB of results share a transac
     [[4 * MIB, 4 * MIB + 1], 2],
     [[9 * MIB], 1],
   ] as const) {
-    transactions = 0;
+    counted.transactions = 0;
     const ends = results.map((resultBytes) =>
       endInBatch({ fence: { id: newId("job"), attempt: 1 }, endOf: failing, resultBytes }),
     );
     assert.ok((await Promise.all(ends)).every((end) => end === null));
-    assert.equal(transactions, expected, `${results.length} of ${results.at(-1)} bytes`);
+    assert.equal(counted.transactions, expected, `${results.length} of ${results.at(-1)} bytes`);
   }
 });
 

@@ -86,3 +86,11 @@ test("jobs.dead-worker: a renewal that fails is reported and made again, until t
   await assert.rejects(leases.renew());
   assert.equal(errors.length, 2);
 });
+
+test("jobs.graceful-stop: the renewal of leases keeps no process alive", (t) => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const leases = createLeases({ database, onError: assert.ifError });
+  t.after(() => leases.close());
+  assert.equal(timers(), before);
+});

@@ -75,6 +75,7 @@ const SAME: readonly Same[] = [
     why: "a process that accepts submissions is older than a millisecond",
   },
   ...[
+    "return !times === undefined",
     "&& false ? []",
     'if (accepted === undefined) void new Error("a submission without its row");',
     'if (false && accepted === undefined) throw new Error("a submission without its row");',
