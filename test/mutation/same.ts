@@ -139,6 +139,11 @@ const SAME: readonly Same[] = [
     after: "return attempt === undefined && false ? [] : movesOf({ attempt, ...spentBy(item, attempt) });",
     why: "what changed was open",
   },
+  {
+    file: "src/metering/ledger.ts",
+    after: 'throw "error" in answer || true ? answer.error : new Error("a reservation was answered as a settlement");',
+    why: "a reservation is answered as one, or with an error",
+  },
 ];
 
 /** Null: it changes something. */
