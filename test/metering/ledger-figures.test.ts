@@ -9,7 +9,7 @@ import type { Reservation, Settlement } from "../../src/metering/ledger-entries.
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import { leasedAttempt, settleLeased } from "../../src/metering/settle-leased.ts";
 import { lockOverdueAttempts } from "../../src/metering/store/attempts.ts";
-import { insertLease } from "../../src/metering/store/budget-leases.ts";
+import { insertLease, lockLeases, renewLeases } from "../../src/metering/store/budget-leases.ts";
 import { purgeWindows, readWindows } from "../../src/metering/store/budget-windows.ts";
 import { createSeal } from "../../src/storage/secrets/seal.ts";
 import {
@@ -21,6 +21,7 @@ import {
 } from "../harness/postgres/database.ts";
 import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
 import { sessionCut } from "../harness/session-cut.ts";
+import { until } from "../harness/until.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -420,6 +421,27 @@ test("budgets.retention: a window goes a month after the usage of its budget, un
   assert.equal(await purgeWindows(database.db, 400, 10), 1);
   assert.deepEqual(await left(), ["audio_ms", "nano_usd", "tokens", "total", "young"]);
   assert.equal(await purgeWindows(database.db, 400, 10), 0);
+});
+
+test("metering.lease-renewal: a renewal locks its leases in the order in which settlements and returns do", async () => {
+  const ids = Array.from({ length: 12 }, () => newId("lease")).toSorted();
+  const lease = { ...tenant, funding: "none", holder: "own", windows: [] } as const;
+  await database.transaction(async (tx) => {
+    for (const id of ids.toReversed()) await insertLease(tx, { ...lease, id });
+  });
+  const [first = "", ...others] = ids;
+  const renewing = await database.transaction(async (tx) => {
+    await lockLeases(tx, [first]);
+    const renewed = renewLeases(database.db, "own", ids.toReversed());
+    await until(async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      return rows.length > 0;
+    });
+    await lockLeases(tx, others);
+    return { renewed };
+  });
+  assert.equal((await renewing.renewed).size, ids.length);
 });
 
 test("metering.lease-settle-isolation: a batch whose commit may have been lost counts what it had not stored, once", async () => {
