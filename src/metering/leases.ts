@@ -13,7 +13,7 @@ import { createLeaseReclaimer, type LeaseReclaimer } from "./lease-reclaimer.ts"
 import { renewLeases } from "./store/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
 import { createWording } from "../storage/insert-deduplicated.ts";
-import { leasedAttempt } from "./settle-leased.ts";
+import { leasedAttempt, settleLeased } from "./settle-leased.ts";
 import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
 import { bypassRls } from "../storage/system.ts";
@@ -57,7 +57,10 @@ const OK = { ok: true } as const;
 export function createLeases({ database, nowMs = Date.now, waitForOthers, onError }: LeaseOptions): Leases {
   const holder = randomUUID();
   const reportError = (error: unknown) => onError?.(error);
-  const queue = createSettleQueue(database, nowMs, reportError);
+  const queue = createSettleQueue(
+    (batch, mayBeThere) => settleLeased(database, batch, { nowMs: nowMs(), mayBeThere }),
+    reportError,
+  );
   const cacheText = createWording();
   const poolsOf = new Map<AppId, Map<Funding, LeasePool>>();
   const pools = new Map<LeasePool, WorkspaceId>();

@@ -1,13 +1,14 @@
 // Queues settlements in memory, collects them briefly and writes them in batches. They stay in the queue until they are durable.
 import { createWriteBehind, type WriteBehind } from "../lib/concurrency/write-behind.ts";
-import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/database-faults.ts";
-import { settleLeased } from "./settle-leased.ts";
 import type { LeasedAttempt } from "./store/leased-attempts.ts";
 
 export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "has" | "flush" | "nextWrite"> {
   push(item: LeasedAttempt): void;
 }
+
+/** `mayBeThere`: the batch is a retry after a commit with a lost result. */
+export type WriteSettlements = (batch: readonly LeasedAttempt[], mayBeThere: boolean) => Promise<void>;
 
 /** A batch costs about the same for 1 or 100 settlements, so the first one waits briefly for others. */
 const LINGER_MS = 50;
@@ -21,15 +22,11 @@ const MAX_BATCH = 500;
 const RETRY_MS = 1_000;
 
 /** A batch that could not be written stays queued, is reported to `onError` and is retried. */
-export function createSettleQueue(
-  database: Database,
-  nowMs: () => number,
-  onError: (error: unknown) => void,
-): SettleQueue {
+export function createSettleQueue(write: WriteSettlements, onError: (error: unknown) => void): SettleQueue {
   let timer: NodeJS.Timeout | null = null;
   const queue = createWriteBehind<LeasedAttempt>({
     maxBatch: MAX_BATCH,
-    write: (items, mayBeThere) => settleLeased(database, items, { nowMs: nowMs(), mayBeThere }),
+    write,
     isItemFault: isBadData,
     onSkipped: (_, error) => onError(error),
   });

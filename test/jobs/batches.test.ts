@@ -15,8 +15,8 @@ import type { Reservation } from "../../src/metering/ledger-entries.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
 import { bypassRls } from "../../src/storage/system.ts";
 import { ObjectMissing } from "../../src/objects/store.ts";
-import { shiftClock } from "../harness/postgres/database.ts";
 import { OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { shiftClock, withSystemAccess } from "../harness/postgres/database.ts";
 import { cancel, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "./setting.ts";
 
@@ -128,6 +128,51 @@ test("jobs.audio-retention: what the store cannot delete at the end of jobs, or 
   await purgeObjects(jobs);
   assert.deepEqual(await records(), []);
   for (const key of keys) await assert.rejects(jobs.objects.open(key), ObjectMissing);
+});
+
+/** Ends jobs as this process does, and counts its transactions. */
+function countedEnds() {
+  const { app, database } = gateway;
+  const counted = { transactions: 0 };
+  const counting = withSystemAccess(database, {
+    transaction: (work) => {
+      counted.transactions += 1;
+      return database.transaction(work);
+    },
+  });
+  return { counted, endInBatch: createEndBatch({ ...app.jobs, database: counting }) };
+}
+
+test("jobs.end-transaction, webhooks.event-per-end: of two ends of one attempt that are stored together the first counts", async () => {
+  const { counted, endInBatch } = countedEnds();
+  const { id, attempt } = await claimed();
+  const fence = { id, attempt };
+  const [first, second] = await Promise.all([
+    endInBatch({ fence, endOf: failing, resultBytes: 0 }),
+    endInBatch({ fence, endOf: succeeding(Buffer.from("too late")), resultBytes: 8 }),
+  ]);
+  assert.deepEqual([first?.end.status, second, counted.transactions], ["failed", null, 1]);
+  assert.equal((await poll(gateway.origin, id)).status, "failed");
+  await assertEvents(gateway.database);
+});
+
+test("jobs.end-transaction: at most 32 ends and 8 MiB of results share a transaction", async () => {
+  const { counted, endInBatch } = countedEnds();
+  const MIB = 1024 * 1024;
+  for (const [results, expected] of [
+    [Array.from({ length: 32 }, () => 0), 1],
+    [Array.from({ length: 33 }, () => 0), 2],
+    [[4 * MIB, 4 * MIB], 1],
+    [[4 * MIB, 4 * MIB + 1], 2],
+    [[9 * MIB], 1],
+  ] as const) {
+    counted.transactions = 0;
+    const ends = results.map((resultBytes) =>
+      endInBatch({ fence: { id: newId("job"), attempt: 1 }, endOf: failing, resultBytes }),
+    );
+    assert.ok((await Promise.all(ends)).every((end) => end === null));
+    assert.equal(counted.transactions, expected, `${results.length} of ${results.at(-1)} bytes`);
+  }
 });
 
 test("webhooks.tenancy, jobs.end-transaction: jobs of two workspaces that end together have events, deliveries and messages of their own workspace, and a caller's cancellation has them too", async () => {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
-import type { StartedJob } from "../../src/jobs/local-starts.ts";
+import { brand } from "../../src/contract/ids.ts";
+import { createLocalStarts, type StartedJob } from "../../src/jobs/local-starts.ts";
 import { JOBS_QUEUE } from "../../src/jobs/services.ts";
 import type { ReservedSlot } from "../../src/queue/queue.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -112,4 +113,33 @@ test("jobs.local-start, measuring.spool-memory: the memory of a recording is fre
   const { job_id: id } = await submit(origin);
   assert.equal((await ended(origin, id)).status, "failed");
   await until(() => released > 0);
+});
+
+test("jobs.local-start: a process without a worker has no slot, and one with a worker begins after the answers, and frees the slot when the job's calls have ended", async () => {
+  const app = brand("app", "app");
+  const works: Parameters<ReservedSlot["begin"]>[0][] = [];
+  const slot: ReservedSlot = { begin: (work) => void works.push(work), release: () => undefined };
+  const localStarts = createLocalStarts(() => slot);
+  const started = { job: { id: "job" } as unknown as StartedJob["job"], audio: null };
+  assert.equal(localStarts.reserve(app), null);
+  assert.throws(() => localStarts.begin(slot, started), /without a worker/u);
+  assert.equal(works.length, 0);
+  const runs: StartedJob[] = [];
+  const calls = Promise.withResolvers<void>();
+  localStarts.workWith((each) => {
+    runs.push(each);
+    return calls.promise;
+  });
+  assert.equal(localStarts.reserve(app), slot);
+  localStarts.begin(slot, started);
+  let isFree = false;
+  const message = { signal: new AbortController().signal, freeSlot: () => undefined };
+  const ended = works[0]?.(message).then(() => (isFree = true));
+  await Promise.resolve();
+  assert.deepEqual(runs, [], "the answers go first");
+  await until(() => runs.length === 1);
+  await Promise.resolve();
+  assert.deepEqual([runs, isFree], [[started], false]);
+  calls.resolve();
+  await ended;
 });

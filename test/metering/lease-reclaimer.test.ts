@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
+import { createLeaseReclaimer } from "../../src/metering/lease-reclaimer.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import { createLedger, type Ledger } from "../../src/metering/ledger.ts";
 import { type Reservation } from "../../src/metering/ledger-entries.ts";
@@ -287,6 +288,29 @@ test("metering.lease-reclaim-needless: nothing is taken from a lease for what wo
     }
     assert.deepEqual((await granted()).slice(0, 2), before, kind ?? "audio");
   }
+});
+
+test("metering.lease-reclaim-needless: other processes are asked once a second at most, and a refusal in between is tried once", async (t) => {
+  let clockMs = 0;
+  t.mock.method(performance, "now", () => clockMs);
+  await budget({ tokens: 1_000n });
+  await served(chat(600), 10, open());
+  const { workspaceId } = tenant;
+  const waitForOthers = () => Promise.resolve();
+  const reclaimer = createLeaseReclaimer({ database, workspaceId, process: "another", waitForOthers });
+  const refusal = await ledger.reserve(chat(1_001));
+  assert.ok(!refusal.ok && "exceeded" in refusal);
+  const triesAt = async (ms: number): Promise<number> => {
+    clockMs = ms;
+    let tries = 0;
+    const answer = await reclaimer.reserve(tenant, async () => {
+      tries += 1;
+      return refusal;
+    });
+    assert.equal(answer, refusal);
+    return tries;
+  };
+  assert.deepEqual([await triesAt(0), await triesAt(999), await triesAt(1_000), await triesAt(1_500)], [2, 1, 2, 1]);
 });
 
 test("metering.lease-crash: of calls that outlive their process only what they may use is left to the sweeper", async () => {

@@ -20,6 +20,7 @@ import {
   type TestDatabase,
   withSystemAccess,
 } from "../harness/postgres/database.ts";
+import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
 import { afterSettlements } from "./after-settlements.ts";
@@ -48,7 +49,11 @@ let returned = Promise.withResolvers<void>();
 
 function open(nowMs?: () => number): Leases {
   const waitForOthers = () => returned.promise;
-  const made = createLeases({ database, waitForOthers, ...(nowMs === undefined ? {} : { nowMs }) });
+  const made = createLeases({
+    database: withSequentialStatements(database),
+    waitForOthers,
+    ...(nowMs === undefined ? {} : { nowMs }),
+  });
   opened.push(made);
   return made;
 }

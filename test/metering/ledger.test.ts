@@ -20,6 +20,7 @@ import {
   type TestDatabase,
   withSystemAccess,
 } from "../harness/postgres/database.ts";
+import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
 let database: TestDatabase;
@@ -32,7 +33,7 @@ let tenant: { workspaceId: WorkspaceId; appId: AppId };
 before(async () => {
   database = await openTestDatabase();
   second = await database.openSecond();
-  ledger = createLedger({ database, seal });
+  ledger = createLedger({ database: withSequentialStatements(database), seal });
   elsewhere = createLedger({ database: second, seal });
   slots = createIdempotency({ database, seal, ttlSeconds: 86_400 });
 });

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { judgeBudget, reachesSoftLimit, limitMs, resetsAt, windowStart } from "../../src/metering/budget.ts";
+import {
+  headroomOf,
+  judgeBudget,
+  reachesSoftLimit,
+  limitMs,
+  resetsAt,
+  windowStart,
+} from "../../src/metering/budget.ts";
 import { formatUsd, parseUsd } from "../../src/metering/money.ts";
 import { type AudioPrice, audioCharge, createPriceBook, parseAudioPrice } from "../../src/metering/price.ts";
 
@@ -88,6 +95,11 @@ test("budgets.windows: windows are UTC days and months", () => {
   assert.equal(resetsAt("day", now)?.toISOString(), "2024-03-01T00:00:00.000Z");
   assert.equal(windowStart("month", now).toISOString(), "2024-02-01T00:00:00.000Z");
   assert.equal(resetsAt("month", new Date("2026-12-31T00:00:00Z"))?.toISOString(), "2027-01-01T00:00:00.000Z");
+  const middle = new Date("2026-06-15T12:00:00Z");
+  assert.equal(windowStart("day", middle).toISOString(), "2026-06-15T00:00:00.000Z");
+  assert.equal(resetsAt("day", middle)?.toISOString(), "2026-06-16T00:00:00.000Z");
+  assert.equal(windowStart("month", middle).toISOString(), "2026-06-01T00:00:00.000Z");
+  assert.equal(resetsAt("month", middle)?.toISOString(), "2026-07-01T00:00:00.000Z");
   assert.equal(windowStart("total", now).getTime(), 0);
   assert.equal(resetsAt("total", now), null);
 });
@@ -113,6 +125,8 @@ test("metering.budget-hard-limit, metering.budget-zero-request: a budget may be 
   } as const;
   assert.equal(judgeBudget(budget, { nanoUsd: 3n, audioMs: 1n, tokens: 0n }), null);
   assert.equal(judgeBudget(budget, { nanoUsd: 4n, audioMs: 1n, tokens: 0n })?.requested, 4n);
+  assert.deepEqual(headroomOf(budget), { nanoUsd: 3n, tokens: null });
+  assert.deepEqual(headroomOf({ ...budget, limitNanoUsd: 6n, limitTokens: 0n }), { nanoUsd: 0n, tokens: 0n });
   assert.equal(judgeBudget({ ...budget, spentNanoUsd: 99n }, { nanoUsd: 0n, audioMs: 1n, tokens: 0n }), null);
   const isReached = (more: object) => reachesSoftLimit({ ...budget, ...more });
   assert.deepEqual(

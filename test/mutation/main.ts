@@ -1,4 +1,4 @@
-// `npm run mutation -- guard|router|idempotency|signatures|leases [--n N] [--seed S] [--file text] [--workers 1]`:
+// `npm run mutation -- guard|router|idempotency|leases|ledger|jobs|signatures [--n N] [--seed S] [--file text] [--workers 1]`:
 // breaks the code in one place at a time and counts how often its tests notice. Survivors are printed; each is a missing test,
 // or changes nothing and is in `same.ts` with its reason.
 import { readFile } from "node:fs/promises";

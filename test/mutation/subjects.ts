@@ -31,30 +31,25 @@ const LEASES = [
   "test/metering/lease-reclaimer.test.ts",
 ];
 const LEDGER = [
+  "test/metering/ledger-figures.test.ts",
   "test/metering/ledger.test.ts",
   "test/metering/leases.test.ts",
-  "test/metering/soft-limits.test.ts",
-  "test/metering/settlement-plan.test.ts",
+  "test/metering/lease-reclaimer.test.ts",
 ];
-const JOBS = [
-  "test/jobs/states.test.ts",
+const ENDS_OF_JOBS = ["test/jobs/batches.test.ts", "test/jobs/one-go.test.ts"];
+const SUBMISSIONS = [
   "test/jobs/batches.test.ts",
-  "test/jobs/one-go.test.ts",
+  "test/jobs/submit-batch.test.ts",
   "test/jobs/local-start.test.ts",
-  "test/jobs/cancel.test.ts",
-  "test/jobs/paused.test.ts",
-  "test/jobs/purge.test.ts",
-  "test/jobs/batch-races.test.ts",
-  "test/jobs/half-open.test.ts",
-  "test/jobs/record-remote-run.test.ts",
-  "test/jobs/retry-after-reclaim.test.ts",
-  "test/jobs/wait.test.ts",
-  "test/jobs/stored-result.test.ts",
-  "test/jobs/time.test.ts",
+  "test/http/jobs/idempotency.test.ts",
+  "test/http/jobs/refusal.test.ts",
 ];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
-/** The code behind R1, R2 and R8 (docs/reference/guarantees.md): at least 90 % of its mutants must be killed. `leases` is none of them, and has not reached that. */
+/**
+ * The code behind R1, R2, R5 and R8, and behind budgets: at least 90 % of its mutants must be killed (docs/reference/guarantees.md). Tests are those that
+ * notice soonest. Those that start several gateways are not among them, because one run takes up to a minute.
+ */
 export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   guard: [
     { file: "src/outbound/address.ts", tests: ["test/outbound/address.test.ts", "test/outbound/guard.test.ts"] },
@@ -102,9 +97,12 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     tests: LEASES,
   })),
   ledger: [
-    ...["ledger", "ledger-batch", "reserve-batch", "settle-batch", "settle-leased", "settle-queue", "budget"].map(
-      (name) => ({ file: `src/metering/${name}.ts`, tests: LEDGER }),
-    ),
+    ...["ledger", "ledger-batch", "reserve-batch", "settle-batch", "settle-leased"].map((name) => ({
+      file: `src/metering/${name}.ts`,
+      tests: LEDGER,
+    })),
+    { file: "src/metering/settle-queue.ts", tests: ["test/metering/settle-queue.test.ts"] },
+    { file: "src/metering/budget.ts", tests: ["test/metering/price.test.ts", ...LEDGER] },
     ...["attempts", "budget-windows", "lock-budget-windows", "leased-attempts"].map((name) => ({
       file: `src/metering/store/${name}.ts`,
       tests: LEDGER,
@@ -112,15 +110,18 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     })),
   ],
   jobs: [
-    ...["claimed-jobs", "end-jobs", "job-sweep", "jobs"].map((name) => ({
-      file: `src/jobs/store/${name}.ts`,
-      tests: JOBS,
-      besides: ["sql" as const],
-    })),
-    ...["end-batch", "leases", "submit-batch", "local-starts"].map((name) => ({
-      file: `src/jobs/${name}.ts`,
-      tests: JOBS,
-    })),
+    { file: "src/jobs/store/claimed-jobs.ts", tests: ["test/jobs/fences.test.ts"], besides: ["sql"] },
+    { file: "src/jobs/store/end-jobs.ts", tests: ["test/jobs/fences.test.ts", ...ENDS_OF_JOBS], besides: ["sql"] },
+    { file: "src/jobs/store/job-sweep.ts", tests: ["test/jobs/sweep-queries.test.ts"], besides: ["sql"] },
+    {
+      file: "src/jobs/store/jobs.ts",
+      tests: ["test/jobs/job-store.test.ts", "test/jobs/fences.test.ts"],
+      besides: ["sql"],
+    },
+    { file: "src/jobs/end-batch.ts", tests: ENDS_OF_JOBS },
+    { file: "src/jobs/leases.ts", tests: ["test/jobs/leases.test.ts"] },
+    { file: "src/jobs/submit-batch.ts", tests: SUBMISSIONS },
+    { file: "src/jobs/local-starts.ts", tests: ["test/jobs/local-start.test.ts"] },
   ],
   signatures: [
     { file: "src/webhooks/sign.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },

@@ -104,7 +104,7 @@ export function leaseChangesJson(changes: readonly LeaseChange[]): string {
   );
 }
 
-/** Returns the ids that this holder still has. */
+/** Locks the leases in id order. Returns the ids that this holder still has. */
 export async function renewLeases(
   db: SystemHandle,
   holder: string,
@@ -112,9 +112,11 @@ export async function renewLeases(
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
+    with held as materialized (select id from budget_leases
+      where state = 'open' and holder = ${holder} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))
+      order by id for update)
     update budget_leases set lease_until = patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second'
-    where state = 'open' and holder = ${holder} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))
-    returning id`.execute(db);
+    where id = any(array(select id from held)) returning id`.execute(db);
   return new Set(rows.map((row) => row.id));
 }
 
