@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import { createKeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
-import { createFfmpegThread } from "./ffmpeg-thread.ts";
+import { createFfmpegProcess } from "./ffmpeg-process.ts";
 import { decodeMpeg, isSpeechMpeg, MPEG_CODECS } from "./mpeg.ts";
 import { createMpegThreads } from "./mpeg-threads.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
@@ -39,7 +39,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.run("decode", signal, work, owner);
   const threads = createMpegThreads();
   if (ffmpeg !== null) {
-    const thread = createFfmpegThread();
+    const starter = createFfmpegProcess();
     return {
       name: "ffmpeg",
       inTurn,
@@ -54,7 +54,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
           return { sampleRate: SPEECH_RATE, channels: count, chunks: decodeMpeg(audio, { threads, isMono, signal }) };
         }
         const chunks = decodeByFfmpeg({
-          thread,
+          starter,
           program: ffmpeg,
           directory,
           audio,

@@ -1,15 +1,15 @@
 // Decodes one recording with ffmpeg in confinement [measuring.ffmpeg-confined]: no shell, no inherited environment, no network, one input file with a generated
-// name and the format that its content showed, limited time and output. A thread starts it and reads its output (ffmpeg-thread.ts).
+// name and the format that its content showed, limited time and output. A small process starts it and reads its output (ffmpeg-process.ts).
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { AudioFormat } from "../../contract/transcription/audio-formats.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
-import type { FfmpegThread } from "./ffmpeg-thread.ts";
+import type { FfmpegProcess } from "./ffmpeg-process.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
 export interface FfmpegCall {
-  readonly thread: FfmpegThread;
+  readonly starter: FfmpegProcess;
   readonly program: string;
   readonly directory: string;
   readonly audio: EncodedAudio;
@@ -59,8 +59,8 @@ function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: string): r
 }
 
 async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16Array> {
-  const { thread, program, audio, rate, channels, signal } = call;
-  const run = thread.open({
+  const { starter, program, audio, rate, channels, signal } = call;
+  const run = starter.open({
     program,
     arguments: ffmpegArguments(call, path),
     channels,

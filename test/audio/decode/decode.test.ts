@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import * as fc from "fast-check";
 import { createDecoder } from "../../../src/audio/decode/decoder.ts";
 import { decodeByFfmpeg } from "../../../src/audio/decode/ffmpeg.ts";
-import { createFfmpegThread } from "../../../src/audio/decode/ffmpeg-thread.ts";
+import { createFfmpegProcess } from "../../../src/audio/decode/ffmpeg-process.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { type EncodedAudio, type Pcm, Undecodable } from "../../../src/audio/decode/pcm.ts";
 import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
@@ -217,12 +217,12 @@ test("measuring.decoder-abort: a caller who leaves stops ffmpeg", async () => {
   assert.deepEqual(await leftFiles(), []);
 });
 
-test("measuring.decoder-thread: recordings that share the thread do not affect each other: one leaves, one fails, one is complete", async () => {
-  const thread = createFfmpegThread();
+test("measuring.decoder-process: recordings that share the process do not affect each other: one leaves, one fails, one is complete", async () => {
+  const starter = createFfmpegProcess();
   const decoding = async (body: string, signal = NEVER): Promise<AsyncGenerator<Int16Array>> => {
     const { program } = await standIn(body);
     const audio = await measured(narrow(1));
-    return decodeByFfmpeg({ thread, program, directory, audio, rate: 16_000, channels: 1, signal });
+    return decodeByFfmpeg({ starter, program, directory, audio, rate: 16_000, channels: 1, signal });
   };
   const gone = new AbortController();
   const left = await decoding(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`, gone.signal);
@@ -238,6 +238,20 @@ test("measuring.decoder-thread: recordings that share the thread do not affect e
     lengths.reduce((sum, length) => sum + length, 0),
     16_000,
   );
+  assert.deepEqual(await leftFiles(), []);
+});
+
+test("measuring.decoder-process: if the process that starts ffmpeg dies, its recordings end as undecodable, and the next one gets a new process", async () => {
+  const starter = createFfmpegProcess();
+  const { program } = await standIn(`process.kill(process.ppid, "SIGKILL");`);
+  const audio = await measured(narrow(1));
+  const of = (path: string) =>
+    decodeByFfmpeg({ starter, program: path, directory, audio, rate: 16_000, channels: 1, signal: NEVER });
+  await assert.rejects(of(program).next(), Undecodable);
+  const whole = await standIn(`process.stdout.write(Buffer.alloc(3200, 1));`);
+  const lengths: number[] = [];
+  for await (const { length } of of(whole.program)) lengths.push(length);
+  assert.deepEqual(lengths, [1_600]);
   assert.deepEqual(await leftFiles(), []);
 });
 
@@ -274,7 +288,7 @@ test("measuring.decoder-exact: ffmpeg and the gateway's own reader agree on a WA
   const file = pcmWav(syllables(2));
   const audio = await measured(file);
   const chunks = decodeByFfmpeg({
-    thread: createFfmpegThread(),
+    starter: createFfmpegProcess(),
     program: FFMPEG ?? "",
     directory,
     audio,

@@ -1,8 +1,6 @@
-// The worker thread of ffmpeg-thread.ts: spawns ffmpeg for each recording and returns its output as samples, one chunk per request. Spawning copies the page tables of this process: 9 ms
-// at 300 MB, 22 ms at 800 MB and ten times as long on a busy machine (measured 2026-11-21), during which the event loop would be blocked.
+// The child process of ffmpeg-process.ts: spawns ffmpeg for each recording and returns its output as samples, one chunk per request.
 import { spawn } from "node:child_process";
 import { endianness } from "node:os";
-import { type MessagePort, parentPort } from "node:worker_threads";
 
 export interface FfmpegJob {
   readonly program: string;
@@ -32,16 +30,22 @@ interface Run {
   readonly stop: () => Promise<void>;
 }
 
-function work(port: MessagePort): void {
+function serve(): void {
   const runs = new Map<number, Run>();
-  port.on("message", (order: FfmpegOrder) => {
+  // A terminal sends them to all processes of its group. This one serves until its parent ends.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+  process.once("disconnect", () => {
+    for (const run of runs.values()) void run.stop();
+    process.exit();
+  });
+  process.on("message", (order: FfmpegOrder) => {
     const { id } = order;
     const post = (answer: FfmpegAnswer): void => {
       // A stop and a request that it interrupts both report the end.
       if (!runs.has(id)) return;
       if ("exitCode" in answer) runs.delete(id);
       const message: FfmpegMessage = { id, answer };
-      port.postMessage(message, "samples" in answer ? [answer.samples.buffer] : []);
+      process.send?.(message);
     };
     if ("start" in order) runs.set(id, startRun(order.start, post));
     else if (order.order === "stop") void runs.get(id)?.stop();
@@ -102,5 +106,4 @@ function samplesOf(bytes: Buffer): Int16Array<ArrayBuffer> {
   return samples;
 }
 
-if (parentPort === null) throw new Error("this is a worker thread's file");
-work(parentPort);
+serve();
