@@ -63,7 +63,7 @@ export function kindOf(pid: number): ProcessKind | null {
   const program = programOf(pid);
   const command = read(pid, "cmdline");
   if (program === null || command === "") return null;
-  if (program === "ffmpeg") return "decoder";
+  if (program === "ffmpeg" || command.includes("ffmpeg-main.")) return "decoder";
   if (/^(?:postgres|initdb|pg_ctl)$/u.test(program) || command.includes("patchbay-database-guard")) return "PostgreSQL";
   if (program !== "node") return "npm";
   if (command.includes("engine-main.")) return "speech engine";

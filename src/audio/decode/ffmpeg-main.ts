@@ -15,8 +15,8 @@ export type FfmpegOrder = { readonly id: number } & (
 );
 export type FfmpegAnswer =
   | { readonly samples: Int16Array<ArrayBuffer> }
-  /** Exit code of ffmpeg. Null: it was killed, or could not be started. */
-  | { readonly exitCode: number | null };
+  /** Exit code of ffmpeg. Null: it was killed, or could not be started. `isLost`: the process that starts it died. */
+  | { readonly exitCode: number | null; readonly isLost?: boolean };
 export interface FfmpegMessage {
   readonly id: number;
   readonly answer: FfmpegAnswer;
@@ -45,10 +45,21 @@ function serve(): void {
       if (!runs.has(id)) return;
       if ("exitCode" in answer) runs.delete(id);
       const message: FfmpegMessage = { id, answer };
-      process.send?.(message);
+      // If the parent has died, the disconnect ends this process.
+      process.send?.(message, undefined, undefined, () => undefined);
     };
-    if ("start" in order) runs.set(id, startRun(order.start, post));
-    else if (order.order === "stop") void runs.get(id)?.stop();
+    if ("start" in order) {
+      const failed: Run = {
+        answerNext: async () => post({ exitCode: null }),
+        stop: async () => post({ exitCode: null }),
+      };
+      try {
+        runs.set(id, startRun(order.start, post));
+      } catch {
+        // The system has no memory or no descriptor left. The other runs go on.
+        runs.set(id, failed);
+      }
+    } else if (order.order === "stop") void runs.get(id)?.stop();
     else void runs.get(id)?.answerNext();
   });
 }
@@ -72,8 +83,8 @@ function startRun(
   return {
     answerNext: async () => {
       const chunk = await chunks.next().catch(() => null);
-      if (chunk === null) return;
-      post(chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
+      if (chunk === null) child.kill("SIGKILL");
+      post(chunk === null || chunk.done === true ? { exitCode: await exit } : { samples: chunk.value });
     },
     stop: async () => {
       child.kill("SIGKILL");

@@ -43,13 +43,13 @@ export function createFfmpegProcess(): FfmpegProcess {
     });
     const gone = (): void => {
       if (child === started) child = null;
-      for (const run of runs.values()) if (run.child === started) run.take(KILLED);
+      for (const run of runs.values()) if (run.child === started) run.take(LOST);
     };
     started.on("message", (message) => {
       const { id, answer } = message as FfmpegMessage;
       runs.get(id)?.take(answer);
     });
-    return started.on("error", gone).on("exit", gone);
+    return started.on("error", gone).on("disconnect", gone).on("exit", gone);
   }
 
   /** An idle child does not keep this process alive. */
@@ -67,7 +67,9 @@ export function createFfmpegProcess(): FfmpegProcess {
   return {
     open: (job) => {
       clearTimeout(idle);
-      child ??= startChild();
+      // The system may have no memory or no descriptor left: then the run ends as lost.
+      child ??= tryStart(startChild);
+      if (child === null) return NOT_STARTED;
       const used = child;
       used.ref();
       used.channel?.ref();
@@ -85,10 +87,10 @@ export function createFfmpegProcess(): FfmpegProcess {
         }
         request?.resolve(answer);
       };
-      // Without a child that takes it, the run ends as killed.
       const order = (what: FfmpegOrder): void => {
+        if (!used.connected) return take(LOST);
         used.send(what, (error) => {
-          if (error !== null) take(KILLED);
+          if (error !== null) take(LOST);
         });
       };
       runs.set(id, { child: used, take });
@@ -109,4 +111,17 @@ export function createFfmpegProcess(): FfmpegProcess {
   };
 }
 
-const KILLED: FfmpegAnswer = { exitCode: null };
+function tryStart(start: () => ChildProcess): ChildProcess | null {
+  try {
+    return start();
+  } catch {
+    return null;
+  }
+}
+
+const LOST: FfmpegAnswer = { exitCode: null, isLost: true };
+const NOT_STARTED: FfmpegRun = {
+  next: () => Promise.resolve(LOST),
+  stop: () => undefined,
+  ended: Promise.resolve(),
+};

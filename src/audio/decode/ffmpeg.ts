@@ -58,7 +58,24 @@ function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: string): r
   ].flat();
 }
 
+/** The process that starts ffmpeg, which serves all callers, died. */
+class StarterLost extends Undecodable {}
+
+/** If that process dies before the first samples, a new one is tried once: another caller's recording may have ended it. */
 async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16Array> {
+  let hasBegun = false;
+  try {
+    for await (const samples of runOnce(call, path)) {
+      hasBegun = true;
+      yield samples;
+    }
+  } catch (error) {
+    if (!(error instanceof StarterLost) || hasBegun) throw error;
+    yield* runOnce(call, path);
+  }
+}
+
+async function* runOnce(call: FfmpegCall, path: string): AsyncGenerator<Int16Array> {
   const { starter, program, audio, rate, channels, signal } = call;
   const run = starter.open({
     program,
@@ -78,7 +95,7 @@ async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16A
       signal.throwIfAborted();
       if ("exitCode" in answer) {
         if (answer.exitCode === 0) return;
-        throw new Undecodable("ffmpeg");
+        throw answer.isLost === true ? new StarterLost("ffmpeg") : new Undecodable("ffmpeg");
       }
       remainingSamples -= answer.samples.length;
       if (remainingSamples < 0) throw new Undecodable("longer_than_measured");

@@ -1,6 +1,6 @@
 // One child process with one model loaded. A crash of native code, or of its memory, ends the child and never this process (docs/decisions/0048).
 import { type ChildProcess, fork } from "node:child_process";
-import { Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { threadUrl } from "../../../lib/thread-url.ts";
 import {
@@ -70,6 +70,8 @@ export function startEngine(): EngineProcess {
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
   });
+  // Before anything else: a process without a descriptor left gets this event, and streams and `send` are missing.
+  child.on("error", () => undefined);
   // It never keeps this process alive.
   child.unref();
   child.channel?.unref();
@@ -164,8 +166,8 @@ export function startEngine(): EngineProcess {
 }
 
 /** It never keeps this process alive. Null: the process could not be started. */
-function pipeOf({ stdio }: ChildProcess): Writable | null {
-  const pipe = stdio[SAMPLES_FD];
+function pipeOf({ stdio }: Partial<ChildProcess>): Writable | null {
+  const pipe = stdio?.[SAMPLES_FD];
   if (!(pipe instanceof Writable)) return null;
   unref(pipe);
   return pipe;
@@ -177,6 +179,10 @@ function unref(stream: object): void {
 
 function send(child: ChildProcess, order: EngineOrder, end: (detail: string) => void): Promise<void> {
   return new Promise((resolve) => {
+    if (!child.connected) {
+      end("it was not started");
+      return resolve();
+    }
     child.send(order, undefined, undefined, (error) => {
       if (error !== null) end(error.message);
       resolve();
@@ -185,13 +191,13 @@ function send(child: ChildProcess, order: EngineOrder, end: (detail: string) => 
 }
 
 /** The end of what the engine writes to its stderr, for the log. */
-function collectDetail({ stderr }: ChildProcess): () => string {
+function collectDetail({ stderr }: Partial<ChildProcess>): () => string {
   let text = "";
   stderr?.setEncoding("utf8");
   stderr?.on("data", (chunk: string) => {
     text = `${text}${chunk}`.slice(-MAX_DETAIL_CHARACTERS);
   });
   // The stream would keep this process alive.
-  if (stderr !== null) unref(stderr);
+  if (stderr instanceof Readable) unref(stderr);
   return () => text.replaceAll(/\s+/gu, " ").trim();
 }
