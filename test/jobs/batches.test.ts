@@ -11,7 +11,7 @@ import { openSettlement } from "../../src/jobs/run/settle-open.ts";
 import { claimJob } from "../../src/jobs/store/claimed-jobs.ts";
 import type { PendingSubmission } from "../../src/jobs/submission.ts";
 import { purgeObjects } from "../../src/jobs/sweep.ts";
-import type { Reservation } from "../../src/metering/ledger-entries.ts";
+import { reservationOf } from "./job-reservation.ts";
 import type { JobRow } from "../../src/storage/schema/tables.ts";
 import { bypassRls } from "../../src/storage/system.ts";
 import { ObjectMissing } from "../../src/objects/store.ts";
@@ -285,24 +285,6 @@ function submission(own: Owner, change: Partial<PendingSubmission> = {}): Pendin
     ...change,
   };
 }
-
-const reservationOf = (own: Owner, reserveNanoUsd: bigint): Reservation => ({
-  ...own,
-  attemptId: newId("attempt"),
-  requestId: newId("request"),
-  keyId: null,
-  endpoint: "/v1/transcription/jobs",
-  connection: "dg",
-  provider: "deepgram",
-  model: "nova-3",
-  position: 1,
-  billingClass: "metered",
-  audioMs: 1_000,
-  reserveNanoUsd,
-  estimateNanoUsd: null,
-  price: null,
-  deadlineAt: new Date(Date.now() + 60_000),
-});
 
 async function exists(id: string): Promise<boolean> {
   const row = await gateway.database.db.selectFrom("jobs").select("id").where("id", "=", id).executeTakeFirst();

@@ -10,7 +10,7 @@ import type { OpenJob } from "../../src/jobs/job-request.ts";
 import type { JobOwner } from "../../src/jobs/store/jobs.ts";
 import { acceptJobs, createSubmitBatch } from "../../src/jobs/submit-batch.ts";
 import type { PendingSubmission } from "../../src/jobs/submission.ts";
-import type { Reservation } from "../../src/metering/ledger-entries.ts";
+import { reservationOf } from "./job-reservation.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { makeTenant } from "../harness/postgres/database.ts";
 import { until } from "../harness/until.ts";
@@ -58,26 +58,6 @@ function submitted(
     ...change,
   };
   return { submission, begun: () => begun };
-}
-
-function reservationOf(own: JobOwner, reserveNanoUsd: bigint): Reservation {
-  return {
-    ...own,
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    keyId: null,
-    endpoint: "/v1/transcription/jobs",
-    connection: "dg",
-    provider: "deepgram",
-    model: "nova-3",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 1_000,
-    reserveNanoUsd,
-    estimateNanoUsd: null,
-    price: null,
-    deadlineAt: new Date(Date.now() + 60_000),
-  };
 }
 
 /** A tenant with a budget of so much. */

@@ -31,7 +31,7 @@ export interface JobEnding extends Fence {
   readonly error: unknown;
   readonly usage: unknown;
   readonly eventId: string;
-  /** Its audio, recorded for deletion instead of in the job's row (spent-audio.ts). Null: the row goes on naming it, if there is any. */
+  /** Its audio, recorded for deletion instead of in the job's row (spent-audio.ts). Null: there is none, or the row still names it. */
   readonly spentAudioKey: string | null;
 }
 

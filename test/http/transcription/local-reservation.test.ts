@@ -1,4 +1,4 @@
-// What a model on this machine may do before its reservation is committed: the recording is decoded meanwhile, and nothing of it is sent.
+// What a model on this machine may do before its reservation is committed: the recording is decoded at the same time, and nothing of it is sent.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
