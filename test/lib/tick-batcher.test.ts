@@ -23,7 +23,7 @@ test("api.tick-batching: what became ready in one turn of the loop takes each st
 
 test("api.tick-batching: work is held back while others are in progress, for a bounded time", async () => {
   let mayWait = true;
-  const inLockstep = createTickBatcher(() => mayWait);
+  const inLockstep = createTickBatcher({ mayWait: () => mayWait });
   const done: string[] = [];
   const turns = async (count: number): Promise<void> => {
     for (let passed = 0; passed < count; passed += 1) await turn();
@@ -41,4 +41,22 @@ test("api.tick-batching: work is held back while others are in progress, for a b
   assert.deepEqual(done, ["a", "b"]);
   await turns(1);
   assert.deepEqual(done, ["a", "b", "c"]);
+});
+
+test("api.tick-batching: a group is of two while the loop has time left, and of sixteen when it is busy", async () => {
+  let utilization = 0.7;
+  const inGroups = createTickBatcher({ utilization: () => utilization });
+  let done = 0;
+  for (let count = 0; count < 40; count += 1) inGroups(() => (done += 1));
+  await turn();
+  assert.equal(done, 2);
+  await turn();
+  assert.equal(done, 4);
+  utilization = 0.71;
+  await turn();
+  assert.equal(done, 20);
+  await turn();
+  assert.equal(done, 36);
+  await turn();
+  assert.equal(done, 40);
 });

@@ -34,7 +34,7 @@ export interface ClientErrorParts {
 
 export function answerClientErrors(server: Server, edge: Edge, { allowed, turns }: ClientErrorParts): void {
   const failed = new WeakSet<Socket>();
-  const throttle = createTickThrottle(REFUSED_IN_A_TURN);
+  const throttle = createTickThrottle(() => REFUSED_IN_A_TURN);
   server.on("clientError", (error: ParserError, stream) => {
     const socket = stream as Socket;
     if (error.code === "ECONNRESET" || !socket.writable) {

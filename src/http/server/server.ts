@@ -76,7 +76,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const server = nodeServer(edge, { allowed, socketPaths, turns });
   const hint = notFoundHint(contracts);
   const noEndpoint = (target: string) => noSuchEndpoint(allowed(target), hint(target));
-  const dispatch = createDispatcher(edge, options, noEndpoint, createTickBatcher(trackAccepts(server)));
+  const dispatch = createDispatcher(edge, options, noEndpoint, createTickBatcher({ mayWait: trackAccepts(server) }));
   const noMatch = { route: null, params: {}, query: {} };
   const router = createRouter({
     // Longer targets are refused by their head.

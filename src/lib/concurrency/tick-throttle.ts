@@ -1,15 +1,12 @@
 // Limits how many queued callbacks run in one event-loop tick, so that thousands of them do not block other requests.
 
-/** Returns a function that queues a callback. From the next tick on, up to `perTick` run in each, in order; none in a tick for which `isHeld` returns true. */
-export function createTickThrottle(perTick: number, isHeld: () => boolean = () => false): (work: () => void) => void {
+/** Returns a function that queues a callback. From the next tick on, up to `perTick` run in each, in order: 0 in a tick that shall run none. */
+export function createTickThrottle(perTick: () => number): (work: () => void) => void {
   let queue: (() => void)[] = [];
   const tick = (): void => {
-    if (isHeld()) {
-      setImmediate(tick);
-      return;
-    }
-    const ready = queue.slice(0, perTick);
-    queue = queue.slice(perTick);
+    const count = perTick();
+    const ready = queue.slice(0, count);
+    queue = queue.slice(count);
     if (queue.length > 0) setImmediate(tick);
     for (const work of ready) work();
   };
