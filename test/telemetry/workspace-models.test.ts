@@ -47,6 +47,7 @@ test("metrics.workspace-models: models of workspaces share one series each, howe
     const models = series.map((line) => /model="([^"]*)"/u.exec(line)?.[1]);
     assert.deepEqual(models, ["(workspace)", "of-the-operator"], name);
   }
+  assert.match(text, /svc_upstream_attempts_total\{[^}]*model="\(workspace\)"[^}]*\} 5000\n/u);
 });
 
 function file(sandbox: Sandbox): ConfigurationFile {

@@ -11,6 +11,9 @@ import type { Cut } from "../../routing/judge-cut.ts";
 import type { CandidateRun } from "./run-outcome.ts";
 import type { GatewayServices } from "../services.ts";
 
+/** One for all: each `DOMException` captures a stack, 16 µs of a job's CPU. */
+const CUTTER_ENDED = new DOMException("The call has ended.", "AbortError");
+
 export interface Piece {
   readonly audio: SpeechAudio;
   readonly startSeconds: number;
@@ -84,7 +87,7 @@ export function createCutter(
       return { ...mono, sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
     },
     [Symbol.asyncDispose]: async () => {
-      ended.abort();
+      ended.abort(CUTTER_ENDED);
       for (const recording of await Promise.allSettled(decoded.values()))
         if (recording.status === "fulfilled") await recording.value.dispose();
     },
