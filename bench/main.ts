@@ -43,7 +43,7 @@ chat           requests/s and chunks/s compared with a bare forwarder, nginx and
   --processes 1        number of gateways, on postgres; if more, compared with one
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           embedded and on a server: submissions, pick-up, and jobs finished in a second
-  --jobs 1000          of the burst
+  --jobs 1000          of each of two bursts
   --connections 16
   --singles 100        one after the other
   --webhook            on a server: what deliveries add to jobs, and deliveries alone
