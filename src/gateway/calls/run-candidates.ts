@@ -16,7 +16,7 @@ import { serveInOrder } from "./serve-in-order.ts";
 /** Returns the first answer that is not doubtful. An empty one despite audible speech must be confirmed if possible. */
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const { candidates, journal, hasBegun } = run;
-  const holdsSpeech = createSpeechDetector(services.decoder, run);
+  const holdsSpeech = createSpeechDetector(services, run);
   const isDoubtful = async ({ transcript, missedSpeech }: ServedOutcome) =>
     missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
   await using cutter = createCutter(services, run);

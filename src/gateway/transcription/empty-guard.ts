@@ -1,10 +1,10 @@
 // Doubts an empty transcript of audible speech: one more target is called. If it returns no text either, or there is none, the empty answer is returned with a
 // warning [transcription.empty-doubted] [transcription.empty-believed].
-import type { Decoder } from "../../audio/decode/decoder.ts";
 import { holdsSpeech, measureLevels } from "../../audio/decode/levels.ts";
 import { Undecodable } from "../../audio/decode/pcm.ts";
 import type { Warning } from "../../contract/transcription/transcription-envelope.ts";
 import type { CandidateRun } from "../calls/run-outcome.ts";
+import type { GatewayServices } from "../services.ts";
 import type { ProviderTranscript } from "../../providers/provider.ts";
 
 export function isEmpty({ text, words, segments }: ProviderTranscript): boolean {
@@ -12,10 +12,15 @@ export function isEmpty({ text, words, segments }: ProviderTranscript): boolean 
   return isBlank({ text }) && words.every(isBlank) && segments.every(isBlank);
 }
 
-type HeardRun = Pick<CandidateRun, "audio" | "signal" | "payer">;
+type HeardRun = Pick<CandidateRun, "audio" | "signal"> & {
+  readonly payer: Pick<CandidateRun["payer"], "requestId" | "workspaceId">;
+};
 
-/** Decodes on the first call only, because almost no answer is empty. A recording that cannot be decoded here is not doubted. */
-export function createSpeechDetector(decoder: Decoder, { audio, signal, payer }: HeardRun): () => Promise<boolean> {
+/** Decodes on the first call only, because almost no answer is empty. A recording that cannot be decoded here is not doubted: the answer is paid for. */
+export function createSpeechDetector(
+  { decoder, logger }: Pick<GatewayServices, "decoder" | "logger">,
+  { audio, signal, payer }: HeardRun,
+): () => Promise<boolean> {
   let heard: Promise<boolean> | null = null;
   const listen = async (): Promise<boolean> => {
     if (decoder.rateOf(audio) === null) return false;
@@ -23,8 +28,9 @@ export function createSpeechDetector(decoder: Decoder, { audio, signal, payer }:
       const measure = () => measureLevels(decoder.decode(audio, { channels: "mono", signal }));
       return holdsSpeech(await decoder.inTurn({ signal, owner: payer.workspaceId }, measure));
     } catch (error) {
-      if (error instanceof Undecodable || signal.aborted) return false;
-      throw error;
+      if (!(error instanceof Undecodable) && !signal.aborted)
+        logger.error({ task: "detect speech", request_id: payer.requestId, err: error });
+      return false;
     }
   };
   return () => (heard ??= listen());
