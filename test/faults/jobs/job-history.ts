@@ -37,12 +37,13 @@ interface TakeOverSeconds {
   readonly offeredMax: number | null;
 }
 
+/** With the rights of the owner: a job that begins where it is accepted is changed by a role that may write to the tables of the product only. */
 const INSTALL = [
   `create table fault_history (
     job_id text not null, from_status text not null, to_status text not null, from_attempt int not null, to_attempt int not null,
     changed text[] not null, lease_until timestamptz, at timestamptz not null default clock_timestamp()
   )`,
-  `create function fault_witness() returns trigger language plpgsql as $$
+  `create function fault_witness() returns trigger language plpgsql security definer as $$
     begin
       if new.status <> old.status or new.attempt <> old.attempt or new.woken_at <> old.woken_at or old.status in ('succeeded', 'failed', 'cancelled') then
         insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until)

@@ -11,6 +11,7 @@ import { startCountingSandbox } from "./counting-sandbox.ts";
 import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./job-client.ts";
 import { createJobHistory, type Facts, type JobHistory } from "./job-history.ts";
 import { judgeDeliveries, judgeJobs } from "./judge-jobs.ts";
+import { judgeLogs } from "./judge-logs.ts";
 import { createPatchbayProcess } from "./patchbay-process.ts";
 import { ADMIN_KEY, KEYS, trialConfiguration } from "./trial-configuration.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
@@ -77,6 +78,7 @@ export async function runJobs(options: FaultOptions): Promise<Trials> {
     ...judgeJobs(accepted, facts, submissions),
     ...judgeDeliveries(facts, receiver),
     ...(await judgeAnswers(client, accepted, facts)),
+    ...(await judgeLogs(folder)),
   ];
   const seconds = (performance.now() - started) / 1000;
   return {

@@ -17,6 +17,7 @@ import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.t
 import { type JobClientOptions, type SubmittedJob, submitJob } from "./job-client.ts";
 import { createJobHistory } from "./job-history.ts";
 import { judgeJobs } from "./judge-jobs.ts";
+import { judgeLogs } from "./judge-logs.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./patchbay-process.ts";
 import { KEYS, trialConfiguration } from "./trial-configuration.ts";
 
@@ -80,6 +81,7 @@ export async function runZombies(options: FaultOptions) {
     violations: [
       ...(unfinished > 0 ? [`${unfinished} jobs never ended`] : []),
       ...judgeJobs(accepted, facts, await field.sandbox.countSubmissions()),
+      ...(await judgeLogs(field.folder)),
     ],
     seconds: (performance.now() - started) / 1000,
     figures: {
