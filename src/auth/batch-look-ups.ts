@@ -62,7 +62,7 @@ export function createBatchLookUps<Found>(services: BatchLookUpServices<Found>):
       startNext();
     }, waitMs);
   };
-  /** All requests that arrive in one tick share a query. */
+  /** All look-ups that begin in one tick share a query. */
   const startSoon = (): void => {
     if (isCollecting) return;
     isCollecting = true;

@@ -19,15 +19,23 @@ export interface Route {
   readonly run: (exchange: Exchange) => Promise<void>;
 }
 
+/** Each calls back at the end of the tick. */
+export interface RequestBatches {
+  /** In groups: what calls a provider takes long enough for others to wait. */
+  readonly routed: (work: () => void) => void;
+  /** All of a tick. A tick later a client that closed its side after its request would count as disconnected. */
+  readonly other: (work: () => void) => void;
+}
+
 /**
  * Returns the function that is called for each request; null means that no endpoint has its method and path, and `noEndpoint` returns the error of such
- * a target. `batch` calls back at the end of the tick.
+ * a target.
  */
 export function createDispatcher<P extends EdgePrincipal>(
   edge: Edge,
   frame: Frame<P>,
   noEndpoint: (target: string) => GatewayError,
-  batch: (work: () => void) => void,
+  batches: RequestBatches,
 ): (exchange: Exchange, found: Route | null) => void {
   const answer = async (exchange: Exchange, found: Route | null): Promise<void> => {
     const { raw, response } = exchange;
@@ -43,7 +51,8 @@ export function createDispatcher<P extends EdgePrincipal>(
         void recordRefused(route?.contract ?? null, frame, exchange);
         throw refusal ?? noEndpoint(target);
       }
-      if (!skipsBatch(exchange)) await new Promise<void>(batch);
+      if (!skipsBatch(exchange))
+        await new Promise<void>(route.contract.isRouted === true ? batches.routed : batches.other);
       await route.run(exchange);
     } catch (error) {
       if (response.headersSent) throw error;

@@ -35,6 +35,8 @@ export interface ServerOptions<P extends EdgePrincipal> {
   /** Null or absent: any host name is allowed. */
   readonly refuseHost?: RefuseHost | null;
   readonly limits?: Partial<EdgeLimits>;
+  /** From 0 to 1. Default: of this thread. */
+  readonly loopUtilization?: () => number;
   readonly schedule?: Schedule;
   readonly nowMs?: () => number;
   readonly watch?: Edge["watch"];
@@ -76,7 +78,11 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const server = nodeServer(edge, { allowed, socketPaths, turns });
   const hint = notFoundHint(contracts);
   const noEndpoint = (target: string) => noSuchEndpoint(allowed(target), hint(target));
-  const dispatch = createDispatcher(edge, options, noEndpoint, createTickBatcher({ mayWait: trackAccepts(server) }));
+  const mayWait = trackAccepts(server);
+  const dispatch = createDispatcher(edge, options, noEndpoint, {
+    routed: createTickBatcher({ mayWait, utilization: options.loopUtilization }),
+    other: createTickBatcher({ mayWait, isWhole: true }),
+  });
   const noMatch = { route: null, params: {}, query: {} };
   const router = createRouter({
     // Longer targets are refused by their head.

@@ -52,6 +52,7 @@ const NO_RECORDER: Recorder = {
 export interface EdgeOptions {
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
+  readonly loopUtilization?: () => number;
   readonly draining?: () => boolean;
   /** Runs instead of the reading handler of POST /v1/transcription. */
   readonly handle?: (context: HandlerContext) => Promise<Reply>;
@@ -95,6 +96,7 @@ export function testEdge(options: EdgeOptions = {}): { app: HttpServer; logs: Re
     draining: options.draining ?? (() => false),
     limits: options.limits ?? {},
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
+    ...(options.loopUtilization === undefined ? {} : { loopUtilization: options.loopUtilization }),
     ...(onRecorded === undefined ? {} : { openRecord: () => ({ recorder: NO_RECORDER, end: onRecorded }) }),
   });
   return { app, logs };

@@ -314,6 +314,18 @@ test("api.pipelining-close: RFC 9112, 9.3.2: a caller that half-closes its conne
   );
 });
 
+test("api.pipelining-close: RFC 9112, 9.3.2: so do eight callers that half-close their connections at once, while the loop has time left", async (t) => {
+  const { port } = await startEdge(t, { loopUtilization: () => 0 });
+  const callers = await Promise.all(Array.from({ length: 8 }, () => open(port)));
+  // Requests of connections that are just being accepted are held back.
+  for (let passed = 0; passed < 8; passed += 1) await nextTurn();
+  for (const { socket } of callers) socket.end(kept(get("/v1/me")).repeat(3));
+  const statuses = await Promise.all(
+    callers.map(async ({ untilClose }) => (await untilClose()).map(({ status }) => status)),
+  );
+  for (const each of statuses) assert.deepEqual(each, [200, 200, 200]);
+});
+
 test("api.pipelining-close: RFC 9112, 9.3.2: what was sent after a request that closes its connection is not begun, nor what broke before its turn", async (t) => {
   const begun: Date[] = [];
   const goOn = Promise.withResolvers<void>();
