@@ -3,6 +3,7 @@
 import type { ObservedCall, Observer } from "../gateway/calls/observer.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch, ObservedExchange } from "../http/server/edge.ts";
+import { countLater } from "./count-later.ts";
 import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/metric-registry.ts";
 
 export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "unreadable"> {
@@ -35,8 +36,6 @@ const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 10_800, 21_600];
 const NANO_PER_USD = 1e9;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
-/** Calls and exchanges are counted this many at a time, or at a scrape. That takes 2 µs less of a chat's CPU, and none of it before its answer. */
-const COUNTED_AT_ONCE = 256;
 /** Bound of the remembered failed calls. A fallback follows its failed call immediately, so there are never more of them in between. */
 const MAX_FAILED = 10_000;
 
@@ -108,21 +107,6 @@ export function createMetrics(sources: MetricSources): Metrics {
       exchanged.flush();
       return registry.text();
     },
-  };
-}
-
-function countLater<T>(count: (seen: T) => void): { readonly push: (seen: T) => void; readonly flush: () => void } {
-  let waiting: T[] = [];
-  const flush = (): void => {
-    const counted = waiting;
-    waiting = [];
-    for (const seen of counted) count(seen);
-  };
-  return {
-    push: (seen) => {
-      if (waiting.push(seen) === COUNTED_AT_ONCE) flush();
-    },
-    flush,
   };
 }
 
