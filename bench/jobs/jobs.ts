@@ -24,7 +24,7 @@ const AUDIO_BYTES = 64_044;
 const LONGEST_SECONDS = 600;
 const WARM_UP_JOBS = 50;
 
-/** In the first, code is still being compiled: it costs half as much again as later ones. */
+/** In the first, code is still being compiled, which takes a fifth more CPU. */
 const BURSTS = ["first", "second"] as const;
 
 export interface BurstFigures {

@@ -22,6 +22,7 @@ import {
 import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
+import { audioReservation } from "./audio-reservation.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -73,26 +74,8 @@ async function addBudget({
   return id;
 }
 
-function reservation(changes: Partial<Reservation> = {}): Reservation {
-  return {
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    ...tenant,
-    keyId: newId("key"),
-    endpoint: "POST /v1/transcription",
-    connection: "el",
-    provider: "elevenlabs",
-    model: "scribe_v2",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 10_000,
-    reserveNanoUsd: 1_000n,
-    estimateNanoUsd: null,
-    price: null,
-    deadlineAt: new Date(at(60)),
-    ...changes,
-  };
-}
+const reservation = (changes: Partial<Reservation> = {}): Reservation =>
+  audioReservation(tenant, new Date(at(60)), changes);
 
 const settlement = ({ attemptId }: Reservation, changes: Partial<Settlement> = {}): Settlement => ({
   attemptId,

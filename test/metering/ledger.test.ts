@@ -21,6 +21,7 @@ import {
   withSystemAccess,
 } from "../harness/postgres/database.ts";
 import { withSequentialStatements } from "../harness/postgres/sequential-statements.ts";
+import { audioReservation } from "./audio-reservation.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
 let database: TestDatabase;
@@ -48,24 +49,8 @@ beforeEach(async () => {
 });
 
 function reservation(changes: Partial<Reservation> = {}): Reservation {
-  return {
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    ...tenant,
-    keyId: newId("key"),
-    endpoint: "POST /v1/transcription",
-    connection: "el",
-    provider: "elevenlabs",
-    model: "scribe_v2",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 10_000,
-    reserveNanoUsd: 1_000n,
-    estimateNanoUsd: 1_000n,
-    price: BUILT_IN_PRICES[0] ?? null,
-    deadlineAt: new Date(Date.now() + 60_000),
-    ...changes,
-  };
+  const priced = { estimateNanoUsd: 1_000n, price: BUILT_IN_PRICES[0] ?? null };
+  return audioReservation(tenant, new Date(Date.now() + 60_000), { ...priced, ...changes });
 }
 
 function settlement(reserved: Reservation, changes: Partial<Settlement> = {}): Settlement {
